@@ -262,7 +262,7 @@ def test_an_unknown_element_is_named_once_with_its_line():
     problems = [p for p in check_file(sdf(text)) if "masss" in p.message]
     assert len(problems) == 1
     assert problems[0].where == "<string>:3"
-    assert "what it says is lost" in problems[0].message
+    assert "its content is lost" in problems[0].message
 
 
 BAD = {

@@ -410,7 +410,7 @@ LEFT_OUT = {
     "tendon 't': the higher-order part of its spring (stiffness)": f"""{SITES}</worldbody><tendon>
         <spatial name="t" stiffness="1 2"><site site="s"/><site site="t"/></spatial></tendon>
         <worldbody>""",
-    "actuator 'actuator0': its gain or bias is not known here": f"""{ONE}</worldbody><actuator>
+    "actuator 'actuator0': its gain or bias is not supported": f"""{ONE}</worldbody><actuator>
         <general joint="hinge" gaintype="user"/></actuator><worldbody>""",
     "actuator 'motor': the higher-order part of its damping": f"""{ONE}</worldbody><actuator>
         <motor name="motor" joint="hinge" damping="0 1"/></actuator><worldbody>""",

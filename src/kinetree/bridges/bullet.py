@@ -1,9 +1,9 @@
 """A robot in Bullet, in maximal coordinates: every link a free body, every joint a constraint.
 
-This is the use that Liu & Jain's section 6 has in mind: control is designed in generalised
-coordinates, the simulator knows only bodies. Joint forces go out by eq. 71 and 68 as forces and
-torques on bodies; their states come back by eq. 61 as q and v, with the residual that says how far
-the simulator's constraints have drifted.
+This is the use case of Liu & Jain's section 6: control is designed in generalised coordinates,
+while the simulator knows only bodies. Joint forces become forces and torques on bodies by eq. 71
+and 68; the bodies' states become q and v by eq. 61, with a residual that measures the drift of the
+simulator's constraints.
 
 Needs the extra `bullet` (PyPI's pybullet).
 """
@@ -56,9 +56,9 @@ class _End(NamedTuple):
 class _Slider(NamedTuple):
     """A slider: its body, its constraint's number, and the second side of that.
 
-    Bullet pulls each body at its own pivot, across the axis. Pivots that are apart along it turn
-    two equal forces into a couple that acts on nobody in return, and the bodies gain energy. In
-    every step the second pivot is therefore put where the first one is.
+    Bullet applies equal and opposite forces across the axis, each at its own pivot. If the pivots
+    are apart along the axis, these forces have a net moment, and the bodies gain energy. So in
+    every step the second pivot is moved to the first one.
     """
 
     body: int
@@ -89,11 +89,11 @@ class MaximalBodies:
     ) -> None:
         self._bullet = optional("pybullet", "a robot in maximal coordinates")
         self.robot, self.dt = robot, float(dt)
-        self._constraints = [_kind(body) for body in robot.model.bodies]  # refused before it starts
+        self._constraints = [_kind(body) for body in robot.model.bodies]  # may refuse
         self._client = self._bullet.connect(self._bullet.DIRECT)
         self._call("setGravity", *robot.gravity)
         self._call("setTimeStep", self.dt)
-        # Bullet's own threshold ends the iterations with joints that come apart
+        # with Bullet's default threshold, iterations end before joints are closed
         solver = {"numSolverIterations": iterations, "solverResidualThreshold": 0.0}
         self._call("setPhysicsEngineParameter", **solver)
         self._links = [self._created(body) for body in robot.model.bodies]
@@ -142,7 +142,7 @@ class MaximalBodies:
         return LinkStates(*(np.array(part) for part in zip(*rows, strict=True)))
 
     def generalized(self) -> GeneralizedState:
-        """The robot's state, and how far Bullet's bodies are from what the joints allow.
+        """The robot's state, and the violation of the joints by Bullet's bodies.
 
         Angles continue past half a turn: q is near that of the last call, or of `reset`.
 
@@ -177,7 +177,7 @@ class MaximalBodies:
 
     def _call(self, name: str, *arguments: Any, **named: Any) -> Any:
         function = getattr(self._bullet, name)
-        if name == "getMatrixFromQuaternion":  # belongs to no simulation
+        if name == "getMatrixFromQuaternion":  # needs no simulation
             return function(*arguments)
         return function(*arguments, **named, physicsClientId=self._client)
 
@@ -257,7 +257,7 @@ class MaximalBodies:
 
 
 def _kind(body: Body) -> tuple[str, Array]:
-    """What constraint a joint is: "hinge", "ball", "slide" or "free", and its axis."""
+    """The constraint of a joint: "hinge", "ball", "slide" or "free", and its axis."""
     joint = body.joint
     somewhere = random.Random(1)
     if body.follows is None:

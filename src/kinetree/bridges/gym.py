@@ -134,7 +134,7 @@ def random_search(
 
     Arguments:
         make: takes a number of environments and makes them.
-        iterations, directions: how often W changes, and how many directions are tried each time.
+        iterations, directions: the number of updates of W, and of directions tried for each.
         step, noise: the step size of W, and the standard deviation of the trials about it.
         seed: of the random directions and initial states.
 

@@ -14,7 +14,7 @@ TASKS = {
     "HopperHop": "hopping",
     "GripperLift": "lifting",
 }
-"""The classes that are tasks, and the modules of `kinetree.bridges` that have them."""
+"""Maps the classes of tasks to their modules in `kinetree.bridges`."""
 
 
 def register() -> None:

@@ -91,7 +91,7 @@ def vector(task: str, num_envs: int = 1, **options: Any) -> RobotEnv:
 
     Arguments:
         task: its name, such as "ReachingArm".
-        num_envs: how many.
+        num_envs: the number of environments.
         options: of the task.
 
     Returns:

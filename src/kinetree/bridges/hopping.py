@@ -17,14 +17,14 @@ TILTED = 1.0  # rad
 
 
 class HopperHop(ServoEnv):
-    """A hopper in a plane goes forward.
+    """A hopper in a plane hops forward.
 
     Observations are the height of the hip, the pitch, the velocities of the body, positions and
     velocities of the joints, the last action, and the force of the foot as a share of the weight.
 
     Arguments:
         num_envs: the number of environments.
-        speed: the one that is asked for, m/s.
+        speed: the demanded speed, m/s.
         options: further arguments of `ServoEnv`.
     """
 
@@ -58,7 +58,7 @@ class HopperHop(ServoEnv):
         return np.concatenate(parts, axis=-1)
 
     def reward(self, action: Array) -> Array:
-        """For staying up and for the speed that is asked for; less for effort, tilt and haste."""
+        """Rewards staying up and the demanded speed; penalises effort, tilt and fast actions."""
         effort = self.tau[:, self.servos.v_at] / self.servos.effort
         return (
             0.5

@@ -16,19 +16,19 @@ from kinetree.robot.checks import number
 from kinetree.typing import Array
 
 TRACKING = 0.25
-"""How fast the reward falls with the squared error of the speed, (m/s)^2."""
+"""The squared speed error at which the reward falls to 1/e, (m/s)^2."""
 SLOW = 0.05
 """Joint velocities are observed in these units, so that most are below one."""
 
 
 @dataclass(frozen=True)
 class Gait:
-    """How a robot stands, and when its feet swing.
+    """The stance of a robot, and the timing of its feet.
 
     Arguments:
         period: of a cycle of steps, s.
         phases: of each foot, from 0 to 1; a foot swings in the second half of its cycle.
-        clearance: how high a swinging foot should be, m.
+        clearance: the height a swinging foot should have, m.
         height: of the base where the robot stands, m.
         lowest: the height at which it counts as fallen, m.
     """
@@ -52,7 +52,7 @@ class LeggedEnv(ServoEnv):
         num_envs: the number of environments.
         servos: what drives its joints.
         gait: how it stands, and when its feet swing.
-        speed: the one that is asked for, m/s.
+        speed: the demanded speed, m/s.
         options: further arguments of `ServoEnv`.
     """
 
@@ -148,7 +148,7 @@ class LeggedEnv(ServoEnv):
         }
 
     def reward(self, action: Array) -> Array:
-        """For the speed that is asked for and steps in time; less for effort, tilt and haste."""
+        """Rewards the demanded speed and timely steps; penalises effort, tilt and fast actions."""
         return np.sum(list(self.terms().values()), axis=0)
 
     def done(self) -> np.ndarray:

@@ -12,9 +12,9 @@ from kinetree.bridges.task_robots import BLOCK, gripper
 from kinetree.typing import Array
 
 GOAL = 0.2
-"""How far the block is to be lifted, m."""
+"""The height to which the block is to be lifted, m."""
 LOST = 0.1
-"""The block is lost where it is farther from the middle, m."""
+"""The block is lost if it is farther than this from the middle, m."""
 
 
 class GripperLift(ServoEnv):
@@ -60,18 +60,18 @@ class GripperLift(ServoEnv):
 
     @property
     def lifted(self) -> Array:
-        """How far the block is above the ground, m, (num_envs,)."""
+        """The height of the block above the ground, m, (num_envs,)."""
         found: Array = self._place[:, 2] - BLOCK
         return found
 
     @property
     def _place(self) -> Array:
-        """The block's, (num_envs, 3)."""
+        """The position of the block, (num_envs, 3)."""
         return self.q[:, self._block][:, :3]
 
     @property
     def _palm(self) -> Array:
-        """Its height, (num_envs,)."""
+        """The height of the palm, (num_envs,)."""
         return self.q[:, self.servos.q_at[0]]
 
     @property
@@ -96,7 +96,7 @@ class GripperLift(ServoEnv):
         return np.concatenate(parts, axis=-1)
 
     def reward(self, action: Array) -> Array:
-        """For a palm at the block, fingers that hold it, and its height; less for haste."""
+        """Rewards a palm at the block, a grip, and the block's height; penalises fast actions."""
         gap = np.abs(self._place[:, 2] - self._palm)
         return (
             0.2 * np.exp(-gap / 0.05)

@@ -1,5 +1,5 @@
-"""What the actions of an environment do: forces of joints, targets of servos, or controls of the
-robot's own actuators."""
+"""The meaning of an environment's actions: joint forces, targets of servos, or controls of the
+robot's actuators."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class Controls(Actuated, Motors):
     """Actions that are controls of the robot's actuators: -1 and 1 are the ends of their ranges.
 
     Arguments:
-        robot: what has the actuators, without activations.
-        unit: the control of an action of one, of actuators whose control has no range.
+        robot: the robot with the actuators, none of which has an activation.
+        unit: the control of an action of one, for actuators whose control has no range.
 
     Attributes:
         actions, inputs: as of `Motors`.
@@ -102,7 +102,7 @@ class Controls(Actuated, Motors):
 
 @dataclass(frozen=True)
 class _Servo:
-    """One joint: where its coordinate and its velocity are, and the numbers of `Servos`."""
+    """One joint: the indices of its coordinate and velocity, and the numbers of `Servos`."""
 
     q: int
     v: int
@@ -121,14 +121,15 @@ class Servos(Motors):
 
     Arguments:
         robot: what is driven. Forces are limited to its effort limits.
-        rest: the positions that actions of zero ask for, by the names of joints with one
-            coordinate. Other joints are passive.
-        reach: how far from there an action of one goes, rad (or m), of all joints or by name.
+        rest: the target positions of actions of zero, by the names of joints with one coordinate.
+            Other joints are passive.
+        reach: the target's distance from rest at an action of one, rad (or m), of all joints or by
+            name.
         stiffness, damping: N m/rad and N m s (N/m and N s/m for sliding joints).
 
     Attributes:
         joints: the names of the joints that are driven.
-        q_at, v_at: the numbers of their coordinates and velocities.
+        q_at, v_at: the indices of their coordinates and velocities.
         rest: their positions for actions of zero.
         effort: the largest force of each.
         actions, inputs: as of `Motors`.
@@ -160,7 +161,7 @@ class Servos(Motors):
 
         Arguments:
             action, before: this action and the last one, (..., actions).
-            latency: how long the last one still acts, s, (...).
+            latency: the time for which the last one still acts, s, (...).
             gain: the factor of stiffness and damping, (...).
 
         Returns:

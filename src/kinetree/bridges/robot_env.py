@@ -54,7 +54,7 @@ class RobotEnv(VectorEnv):
         dt, substeps: an action is held for `substeps` steps of length dt, s.
         method, enforcement, contact: as in `Robot.simulate`.
         parameters: those of the model that differ between environments; `numbers` has them.
-        record: what `sensed` gives of the states, as in `Robot.simulate`.
+        record: the quantities that `sensed` returns, as in `Robot.simulate`.
         episode: the number of actions in an episode.
         render_mode: "rgb_array" for pictures by `render`, or None.
         autoreset: when the next episode starts, as in gymnasium: "next_step" or "same_step".
@@ -62,8 +62,8 @@ class RobotEnv(VectorEnv):
     Attributes:
         q, v: the states, (num_envs, nq) and (num_envs, nv).
         numbers: the model's parameters, (num_envs, n).
-        nominal: those of the robot as it is, (n,).
-        starts_at_once: whether episodes start anew in the step in which others end.
+        nominal: those of the given robot, (n,).
+        starts_at_once: whether an episode starts in the step in which the last one ends.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as gymnasium has it
@@ -129,14 +129,14 @@ class RobotEnv(VectorEnv):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
 
-    # what a task is
+    # the definition of a task
 
     def start(self, rng: np.random.Generator, which: Any) -> tuple[Array, Array]:
         """Initial states of some environments.
 
         Arguments:
             rng: a random generator.
-            which: the numbers of the n environments.
+            which: the indices of the n environments.
 
         Returns:
             q (n, nq) and v (n, nv).
@@ -185,7 +185,7 @@ class RobotEnv(VectorEnv):
         """Called once for new states self.q and self.v, before they are observed and rewarded."""
 
     def sensed(self, p: Array) -> tuple[Array, ...]:
-        """The joint forces at the states self.q and self.v, and what `record` asks for.
+        """The joint forces at the states self.q and self.v, and the quantities of `record`.
 
         Arguments:
             p: the inputs of the motors, (num_envs, inputs).
@@ -198,7 +198,7 @@ class RobotEnv(VectorEnv):
         found = self._loop.observe_kernel(held, self.q, self.v, p, *numbers)
         return found if isinstance(found, tuple) else (found,)
 
-    # what gymnasium asks for
+    # gymnasium's interface
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -238,7 +238,7 @@ class RobotEnv(VectorEnv):
         over, q, v = self._over, self.q, self.v
         self._advance(self.inputs(given))
         lost = ~np.isfinite(self.q).all(axis=-1) | ~np.isfinite(self.v).all(axis=-1)
-        self.q[lost], self.v[lost] = q[lost], v[lost]  # the last state that is one
+        self.q[lost], self.v[lost] = q[lost], v[lost]  # the last finite state
         again = np.flatnonzero(over)
         if again.size:
             self.q[again], self.v[again] = self.start(self.np_random, again)

@@ -18,7 +18,7 @@ from kinetree.typing import Array
 class ServoEnv(RobotEnv):
     """A batch of robots with servos and contacts.
 
-    A subclass gives `begin` in the place of `start`, and the rest as for `RobotEnv`.
+    A subclass gives `begin` instead of `start`, and the other methods of `RobotEnv`.
 
     Arguments:
         robot: what moves.
@@ -26,7 +26,7 @@ class ServoEnv(RobotEnv):
         servos: what drives its joints.
         carrier: the frame that carries random loads.
         surface: the collider that has random friction.
-        variation: how much environments differ.
+        variation: the differences between environments.
         options: further arguments of `RobotEnv`.
 
     Attributes:
@@ -97,7 +97,7 @@ class ServoEnv(RobotEnv):
         return self.servos.pack(self.action, self.before, self._latency, self._gain)
 
     def push(self, kick: Array) -> None:
-        """Change the velocity of what can be pushed: that of a floating base by default.
+        """Change the velocity of the pushed body: a floating base by default.
 
         Arguments:
             kick: (num_envs, 3), m/s.

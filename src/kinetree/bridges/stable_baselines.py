@@ -24,7 +24,7 @@ from stable_baselines3.common.vec_env import VecEnv  # noqa: E402
 
 
 class BatchEnv(VecEnv):  # type: ignore[misc]
-    """A task as Stable-Baselines3 takes it; numbers are in single precision.
+    """A task as a `VecEnv` of Stable-Baselines3; numbers are in single precision.
 
     Arguments:
         task: the environments, made with `autoreset="same_step"`.
@@ -102,7 +102,7 @@ class BatchEnv(VecEnv):  # type: ignore[misc]
 
         Arguments:
             attr_name: its name.
-            value: what it is set to.
+            value: the new value.
             indices: not used: environments share their task.
         """
         setattr(self.task, attr_name, value)

@@ -1,4 +1,4 @@
-"""How much the environments of a batch differ: domain randomisation."""
+"""Domain randomisation: the differences between the environments of a batch."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from kinetree.typing import Array
 
 @dataclass(frozen=True, kw_only=True)
 class Variation:
-    """What differs between environments; each episode draws anew. Nothing differs by default.
+    """The random differences between environments, drawn for each episode; none by default.
 
     Arguments:
         load: the largest load that is carried, kg.
-        load_offset: how far from its place the load can be along each axis, m.
+        load_offset: the largest distance of the load from its place along each axis, m.
         friction: the largest relative change of the friction of contacts.
-        gain: that of the servos' stiffness and damping.
+        gain: the largest relative change of the servos' stiffness and damping.
         latency: the longest delay of an action, s.
         push: the standard deviation of the velocity that a push gives, m/s.
-        pushes: how many pushes there are in a second on average.
+        pushes: the mean number of pushes per second.
     """
 
     load: float = 0.0
@@ -81,7 +81,7 @@ def factors(rng: np.random.Generator, spread: float, n: int) -> Array:
 
     Arguments:
         rng: a random generator.
-        spread: how far from one they can be.
+        spread: the largest difference from one.
         n: how many.
 
     Returns:

@@ -1,10 +1,10 @@
 """Controllers and inverse kinematics, over any scalar.
 
 A controller is a function `controller(t, q, v, p)` of scalars that gives the joint forces: `p` is a
-flat list of its inputs (gains, targets, noise), which may differ from robot to robot of a batch.
-Those of this package are made for a robot and know their inputs by name; `controller.forces(q, v)`
-computes the forces of arrays, compiled. A function of your own works as well wherever a controller
-is expected.
+flat list of its inputs (gains, targets, noise), which may differ between the robots of a batch.
+Controllers of this package are made for a robot and have named inputs; `controller.forces(q, v)`
+computes forces from arrays, compiled. Wherever a controller is expected, a function of your own
+works as well.
 """
 
 from kinetree._lazy import listing

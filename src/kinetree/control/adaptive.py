@@ -3,8 +3,8 @@
 Source: J.-J. E. Slotine & W. Li, On the adaptive control of robot manipulators (1987).
 
     symbol    code        meaning
-    theta     memory      ten inertial parameters of each body that is learnt
-    Y         columns     M a_r + C v_r + g = Y theta + what is known
+    theta     memory      the ten inertial parameters of each learnt body
+    Y         columns     M a_r + C v_r + g = Y theta + known
     s         s           v_r - v
     P         adaptation  the rate of learning
 
@@ -57,7 +57,7 @@ def adaptive(
         robot: what is controlled.
         bodies: the names of the bodies whose inertia is learnt; the others are as in the model.
         gain, slope, target, velocity, acceleration: as in `passivity`.
-        adaptation: P, how fast each parameter is learnt; one number, or ten per body. With fixed
+        adaptation: P, the learning rate of each parameter; one number, or ten per body. With fixed
             steps, too large a value makes joints of small inertia oscillate.
 
     Returns:

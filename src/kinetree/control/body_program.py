@@ -15,19 +15,19 @@ tasks (2011).
 
     M a + h = S u + J_c^T w,    J_c a + J_c' v = - K_d J_c v                                    (1)
 
-have one solution for each u, a = F u + a_0 and w = P u + w_0. What is left is
+have one solution for each u, a = F u + a_0 and w = P u + w_0. The reduced program is
 
     min  sum of weight |J_t (F u + a_0) - wanted|^2 + rho |w|^2 + eps |u|^2                     (2)
     with w = P u + w_0,    -1 <= u <= 1,    C w <= 0                                            (3)
 
-C has the facets of the cone of all wrenches that pyramids of friction at the sole's points give:
-numbers, found when the program is traced. Tasks of a lower priority are solved for after the
-others, whose rows J_t a then are equations.
+C has the facets of the cone of all wrenches that friction pyramids at the sole's points can exert;
+they are constants, computed when the program is traced. Tasks of a lower priority are solved after
+the others, whose rows J_t a then are equations.
 
-The ground alone accelerates the centre of mass of a robot with a free base, so that its task has
-the rows sum of forces / m + gravity = wanted, over w.
+Only the ground accelerates the centre of mass of a robot with a free base, so its task has the rows
+sum of forces / m + gravity = wanted, over w.
 
-A stance that does not stand has no rows in (1), and its C w <= 0 is C w <= 1.
+A stance that is switched off has no rows in (1), and its C w <= 0 becomes C w <= 1.
 
 Cost: O(n^2 m) for n motors and m velocities, and that of the interior-point method.
 """
@@ -60,13 +60,13 @@ from kinetree.spatial import Rotation, Vector3
 LEVER = 0.1
 """m: the lever arm by which moments are compared with forces."""
 REFINED = 1
-"""How often the forces of stances are corrected."""
+"""The number of proximal corrections of the stances' forces."""
 Matrix = list[list[Scalar]]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a whole-body controller does.
+    """The settings of a whole-body controller.
 
     motors: the velocities that have motors.
     limits: the effort limit of each of these; infinite for none.
@@ -84,7 +84,7 @@ class Settings:
 
     @property
     def wrench_starts(self) -> list[int]:
-        """Where the wrench of each stance begins among all unknowns, and where the last ends."""
+        """The index of each stance's first unknown, and the number of unknowns."""
         starts = [len(self.motors)]
         for stance in self.stances:
             starts.append(starts[-1] + stance.rows)
@@ -100,9 +100,9 @@ class Affine(NamedTuple):
 
 @dataclass(frozen=True)
 class Solved:
-    """Joint forces, accelerations, wrenches in the world's axes; what is left of the problem.
+    """Joint forces, accelerations, wrenches in the world's axes, and the residual.
 
-    violations: of each cone and each joint force, how much it exceeds its bound.
+    violations: the excess of each cone facet and each joint force over its bound.
     """
 
     tau: list[Scalar]
@@ -173,9 +173,9 @@ def _optimum(
 
 
 class State:
-    """A robot at a state, as its program needs it.
+    """A robot at a state, with the affine maps and rows of its program.
 
-    scales: of each joint force.
+    scales: the unit of each joint force.
     """
 
     def __init__(
@@ -220,7 +220,7 @@ class State:
         return [x for stance in self.settings.stances for x in whole[: stance.rows]]
 
     def _stance_rows(self) -> tuple[list[Row], list[Scalar], list[Scalar]]:
-        """J_c, - J_c' v - K_d J_c v, and one for each row that is left out."""
+        """J_c, - J_c' v - K_d J_c v, and 1 for each row that is left out."""
         rows: list[Row] = []
         values: list[Scalar] = []
         idle: list[Scalar] = []

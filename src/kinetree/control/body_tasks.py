@@ -1,11 +1,11 @@
-"""What a whole-body controller is asked for: tasks, and where the robot stands.
+"""The tasks and stances of a whole-body controller.
 
-A task wants accelerations, J a + J' v = wanted, in the sense of least squares:
+A task demands accelerations, J a + J' v = wanted, in the least-squares sense:
 
     wanted = a_d + K_d (v_d - J v) + K_p e
 
     code      meaning
-    e         from where it is to its target, m or rad
+    e         the error: target minus position, m or rad
     J         the task's Jacobian; rows are sparse
     drift     J' v
 """
@@ -43,11 +43,11 @@ Inputs = Mapping[str, Scalars]
 
 @dataclass(frozen=True)
 class Wanted:
-    """Rows of a task: J a = value, in the sense of least squares.
+    """Rows of a task: J a = value, in the least-squares sense.
 
     Arguments:
         J: one row for each equation, by velocity.
-        value: what each of them should be.
+        value: the right-hand side of each.
     """
 
     J: list[Row]
@@ -59,7 +59,7 @@ class BodyTask:
     """A task of a whole-body controller.
 
     Arguments:
-        weight: of its squared error beside other tasks of its priority.
+        weight: of its squared error, relative to other tasks of its priority.
         kp, kd: gains, 1/s^2 and 1/s.
         priority: tasks of priority 1 are met as well as they can be; those of priority 2 without
             disturbing them, and so on.
@@ -71,7 +71,7 @@ class BodyTask:
     priority: int = 1
 
     def check(self, robot: Robot) -> None:
-        """Refuse numbers that make no task.
+        """Refuse invalid numbers.
 
         Arguments:
             robot: whose task it is.
@@ -83,7 +83,7 @@ class BodyTask:
 
     @property
     def name(self) -> str:
-        """The name in front of those of its inputs."""
+        """The prefix of its inputs' names."""
         raise NotImplementedError
 
     def inputs(self, robot: Robot) -> dict[str, Array]:
@@ -98,7 +98,7 @@ class BodyTask:
         raise NotImplementedError
 
     def rows(self, model: Model, q: Scalars, v: Scalars, given: Inputs) -> Wanted:
-        """What it wants at a state.
+        """The rows that it demands at a state.
 
         Arguments:
             model: the robot.
@@ -119,7 +119,7 @@ class BodyTask:
 
 @dataclass(frozen=True)
 class FrameTask(BodyTask):
-    """A frame that goes to a pose, or to a position.
+    """A frame tracks a pose, or a position.
 
     Its inputs are `<frame>_target`, seven numbers, and `<frame>_velocity` and
     `<frame>_acceleration`, linear then angular, in the world's axes.
@@ -166,7 +166,7 @@ class FrameTask(BodyTask):
 
 @dataclass(frozen=True)
 class CenterOfMassTask(BodyTask):
-    """The centre of mass goes to a position.
+    """The centre of mass tracks a position.
 
     Its inputs are `center_of_mass_target`, `center_of_mass_velocity` and
     `center_of_mass_acceleration`, three numbers each, in the world's axes.
@@ -193,7 +193,7 @@ class CenterOfMassTask(BodyTask):
         return Wanted(sparse(J), [w - d for w, d in zip(wanted, drift, strict=True)])
 
     def wanted(self, model: Model, q: Scalars, v: Scalars, given: Inputs) -> list[Scalar]:
-        """The acceleration of the centre of mass that is asked for.
+        """The demanded acceleration of the centre of mass.
 
         Arguments:
             model, q, v, given: as in `rows`.
@@ -210,7 +210,7 @@ class CenterOfMassTask(BodyTask):
 
 @dataclass(frozen=True)
 class PostureTask(BodyTask):
-    """All joints go to a configuration; a free base is left alone.
+    """All joints track a configuration; a free base is left out.
 
     Its inputs are `posture_target`, (nq,), `posture_velocity` and `posture_acceleration`, (nv,).
 
@@ -239,16 +239,16 @@ class PostureTask(BodyTask):
 
 @dataclass(frozen=True)
 class Stance:
-    """Where a robot stands or holds on: points of a frame, at rest, that push and do not pull.
+    """A foothold or handhold: points of a frame, at rest, that push and do not pull.
 
     Arguments:
         frame: the name of the frame, of a foot.
         points: in the frame, m: one, or the corners of a sole; with several the frame does not turn
             either.
-        friction: of the pyramid of each point: tangential forces, along each of two axes, are at
-            most this times the normal one. A pyramid inside of Coulomb's cone has mu / sqrt(2).
+        friction: of the pyramid at each point: tangential forces, along each of two axes, are at
+            most this times the normal one. The pyramid inside Coulomb's cone has mu / sqrt(2).
         normal: of the ground: for one point in the world, for a sole in its frame.
-        kd: how fast motion of the frame is damped out, 1/s.
+        kd: the rate at which motion of the frame is damped, 1/s.
     """
 
     frame: str
@@ -258,7 +258,7 @@ class Stance:
     kd: float = 20.0
 
     def check(self, robot: Robot) -> None:
-        """Refuse numbers that make no stance.
+        """Refuse invalid numbers.
 
         Arguments:
             robot: what stands.
@@ -289,7 +289,7 @@ class Stance:
         """The cone of wrenches that its points can exert: rows c of c . w <= 0.
 
         Arguments:
-            lever: m: moments are counted as forces at this distance.
+            lever: the lever arm that converts moments to forces, m.
 
         Returns:
             (facets, 6), or (4, 3) for one point, which has no moments.
@@ -314,7 +314,7 @@ class Stance:
 
     @property
     def rows(self) -> int:
-        """How many accelerations are zero: three of a point, six of a sole."""
+        """The number of accelerations that are zero: three for a point, six for a sole."""
         return POSE if len(self.points) > 1 else POSITION
 
 

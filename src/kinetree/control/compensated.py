@@ -33,7 +33,7 @@ from kinetree.typing import ArrayLike
 def compensated(controller: Controller, *, gain: ArrayLike = 20.0) -> Controller:
     """A controller that estimates external forces and model errors, and cancels them.
 
-    It has the inputs of the other, and `observer_gain`. A simulation with it starts at rest.
+    It adds the input `observer_gain`. Its initial memory is that of a robot at rest.
 
     Arguments:
         controller: one without memory.

@@ -30,7 +30,7 @@ Law = Callable[..., Any]
 
 
 STATE = ("t", "q", "v", "memory")
-"""Arguments of every law, beside its inputs."""
+"""Arguments of every law, besides its inputs."""
 
 
 class Controller:
@@ -77,7 +77,7 @@ class Controller:
         self.memory = finite_array("memory", memory).ravel().copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # without what is compiled: that is compiled anew, or comes from the cache
+        # compiled kernels are not pickled: they are compiled again, or come from the cache
         return Controller, (self.robot, self.name, self._law, self.inputs, None, self.memory)
 
     def __repr__(self) -> str:
@@ -86,7 +86,7 @@ class Controller:
 
     @cached_property
     def _model(self) -> Model:
-        """The model as a step is traced on it, so that what both compute is computed once."""
+        """The model on which steps are traced, so that the law and the step share computations."""
         return prepared(self.robot.model, Preparation.FRAMES)
 
     @property
@@ -168,7 +168,7 @@ class Controller:
             )
 
     def _check_scalars(self, name: str, given: Any) -> None:
-        """Refuse arrays whose elements are no scalars that a law knows; those of SymPy are."""
+        """Refuse arrays whose elements are not scalars of a known kind; SymPy's are."""
         package = foreign_name((given,))
         if package and package != "sympy_arrays":
             raise DtypeError(
@@ -220,7 +220,7 @@ class Controller:
 
 
 def _repeated(name: str, given: Any, length: int) -> Any:
-    """One number as an array of a length; arrays, of any package, as they are."""
+    """One number as an array of a length; arrays of any package unchanged."""
     if foreign_name((given,)):
         return given
     if has_traced(given):

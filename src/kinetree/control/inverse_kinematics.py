@@ -1,7 +1,7 @@
-"""Inverse kinematics of a batch of targets: tries of damped least squares, with restarts.
+"""Inverse kinematics of a batch of targets: damped least squares with restarts.
 
-`reaching.py` has one try, which is one compiled program; `seeds.py` says where tries start,
-`reach_report.py` what is violated where none succeeds.
+`reaching.py` has one try, which is one compiled program; `seeds.py` chooses the starts of tries;
+`reach_report.py` reports the violated demand where no try succeeds.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 TOGETHER = 16
-"""How many iterations are one program."""
+"""The number of iterations in one program."""
 
 
 class Solution(NamedTuple):
@@ -45,12 +45,12 @@ class Solution(NamedTuple):
         error: the largest entry of the error, that of constraints and of ranges of ball joints
             included, m or rad, (...).
         success: where the error is below the tolerance and all shapes are apart, (...).
-        tries: how many starts were needed, (...).
-        distance: the least distance of the shapes that stay apart, m, (...), where it is less than
-            a millimetre more than demanded; else that.
-        violated: the number of the demand that is violated most, of `InverseKinematics.demands`;
-            -1 where there is success, (...).
-        message: what was not reached, and why.
+        tries: the number of starts, (...).
+        distance: the least distance of the shapes that stay apart, m, (...), at most a millimetre
+            more than demanded.
+        violated: the index in `InverseKinematics.demands` of the demand that is violated most; -1
+            on success, (...).
+        message: which targets were not reached, and why.
     """
 
     q: Array
@@ -66,15 +66,15 @@ class InverseKinematics:
     """A solver for the poses of frames, compiled.
 
     Arguments:
-        robot: what reaches. Its constraints are closed, its joint limits kept, those of ball joints
-            included.
+        robot: the robot. Its constraints are closed, and its joint limits are kept, ranges of ball
+            joints included.
         frame: the name of the frame, or several names.
         orientation: whether targets have an orientation, or a position alone; one truth value, or
             one for each frame.
         null_space: the gain towards the posture in the null space of the task, 0 to 1.
         center_of_mass: whether the centre of mass has a target, too.
-        clearance: how far the shapes of each of the robot's contact pairs stay apart, m; None if
-            they may overlap.
+        clearance: the least distance of the shapes of each contact pair, m; None if they may
+            overlap.
     """
 
     @through_numpy
@@ -115,19 +115,19 @@ class InverseKinematics:
 
     @property
     def demands(self) -> tuple[str, ...]:
-        """What a solution must meet, by name; `Solution.violated` has indices of it."""
+        """The names of a solution's demands; `Solution.violated` has indices of it."""
         return self._demands.names
 
     def kernel(self, iterations: int = TOGETHER) -> Kernel:
         """Iterations as one compiled program.
 
         Arguments:
-            iterations: how many it makes at most.
+            iterations: at most this many.
 
         Returns:
             The kernel: (q, target, posture, tolerance, clearance) to (q, error, distance, onward),
-            `onward` being where to go on if q is no solution. A target has seven numbers for each
-            frame, and three for the centre of mass.
+            where `onward` is the next configuration if q is no solution. A target has seven numbers
+            for each frame, and three for the centre of mass.
         """
         n, nq = count("iterations", iterations), self.robot.nq
         if n not in self._kernels:
@@ -150,25 +150,25 @@ class InverseKinematics:
         restarts: int = 40,
         rng: np.random.Generator | int | None = 0,
     ) -> Solution:
-        """The configurations in which the frames are where they should be.
+        """The configurations in which the frames are at their targets.
 
-        CuPy's arrays are computed with on their GPU.
+        CuPy arrays are processed on their GPU.
 
         Arguments:
             target: (..., 7) origin and quaternion (x y z w), (..., 4, 4) matrices, or (..., 3); for
                 several frames a mapping from names to such arrays.
-            start: where to start, (..., nq); if None, at the nearest of a table of random
+            start: the first configuration, (..., nq); if None, the nearest of a table of random
                 configurations.
-            posture: where to move within the null space, (nq,); the neutral configuration if None.
+            posture: the target in the null space, (nq,); the neutral configuration if None.
             center_of_mass: its target, (..., 3), if it has one.
             tolerance: for each entry of the error, m or rad.
-            iterations: how many one try takes at most; if more than 16, a multiple of that.
-            restarts: how many more tries to make where one fails, from other rows of the table.
+            iterations: at most this many in one try; if more than 16, a multiple of 16.
+            restarts: the number of further tries where one fails, from other rows of the table.
             rng: a generator or a seed, for the restarts.
 
         Returns:
-            A configuration for each target, its error, whether it is a solution, and what is
-            violated if not.
+            A configuration for each target, its error, whether it is a solution, and the violated
+            demand if not.
         """
         random = generator("rng", rng)
         tolerance = number("tolerance", tolerance, 0.0)
@@ -271,14 +271,14 @@ class InverseKinematics:
             ) from None
 
     def _goals_in_collision(self, targets: Any) -> Any:
-        """Which targets are in collision by themselves: no try is made for them."""
+        """Which targets themselves put shapes in collision: no try is made for them."""
         if self._demands.goal_distances is None:
             return targets[:, 0] != targets[:, 0]
         least = self._demands.goal_distances(targets).min(axis=-1)
         return least < (self.clearance or 0.0)
 
     def _solution(self, search: _Search, batch: tuple[int, ...], goals: Any) -> Solution:
-        """What was found, shaped, and what is violated where nothing was."""
+        """The result in the batch's shape, with the violated demand of each failure."""
         xp, host = search.device.xp, search.device.on_host
         solved = search.solved()
         failed = xp.nonzero(~solved)[0]
@@ -304,7 +304,7 @@ class InverseKinematics:
         )
 
     def _worst_goal(self, distances: Array, clearance: float) -> tuple[Array, Array]:
-        """Of targets in collision by themselves: the demand, and by how much it is violated."""
+        """For targets that are themselves in collision: the violated demand, and by how much."""
         demands, contacts = self._demands, self.robot.model.contacts
         names = [contacts[k].name for k in demands.fixed_pairs]
         deepest = distances.argmin(axis=-1)
@@ -318,7 +318,7 @@ class InverseKinematics:
 
 @dataclass
 class _Search:
-    """What was found for each target so far, the best of all tries."""
+    """The best configuration of each target so far."""
 
     device: Backend
     targets: Any
@@ -347,11 +347,11 @@ class _Search:
         return (self.error <= self.tolerance) & (self.distance >= self.clearance)
 
     def left(self, open_: Any) -> Any:
-        """The numbers of targets without a solution."""
+        """The indices of targets without a solution."""
         return self.device.xp.nonzero(~self.solved() & open_)[0]
 
     def attempt(self, kernel: Kernel, left: Any, q: Any, posture: Any) -> tuple[Any, Any]:
-        """Iterate from q and keep improvements; returns the targets left, and where to go on."""
+        """Iterate from q and keep improvements; returns open targets, and where they continue."""
         if not len(left):
             return left, q
         found = kernel(q, self.targets[left], posture, self.tolerance, self.clearance)
@@ -366,7 +366,7 @@ class _Search:
 
 
 def _badness(error: Any, distance: Any, clearance: float) -> Any:
-    """The error, and how much nearer than allowed shapes are."""
+    """The error plus the missing clearance."""
     short = clearance - distance
     return error + short * (short > 0.0)
 
@@ -395,5 +395,5 @@ def _check_rotations(device: Backend, name: str, R: Any) -> None:
     turned = (xp.cross(R[..., 0, :], R[..., 1, :]) * R[..., 2, :]).sum(axis=-1)
     if bool(((off > ORTHOGONAL) | (turned < 0.0)).any()):
         raise StateError(
-            f"target of frame {name!r}: a matrix is no pose, its upper left 3x3 block no rotation"
+            f"target of frame {name!r}: the upper left 3x3 block of a matrix is no rotation"
         )

@@ -47,7 +47,7 @@ def lqr(
 
     Arguments:
         robot: what is controlled.
-        target: q_d, (nq,); the feedforward forces are those that hold it.
+        target: q_d, (nq,); the feedforward forces hold the robot there.
         Q, R: weights of the state (2 nv) and of forces (nv): a matrix, its diagonal, or one number.
         dt, method: the step for which it is optimal: its length, s, and its integrator.
         actuated: which joints have motors, (nv,) booleans; all if None.

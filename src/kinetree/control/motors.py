@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 UNHELD = 1e-6
-"""N or N m, relative to the forces that hold a configuration: what may be missing of them."""
+"""The largest missing force, relative to the forces that hold the target, or to 1 N or N m."""
 
 
 def motor_joints(robot: Robot, actuated: Sequence[str]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ the Christoffel symbols, in O(N) by Niemeyer & Slotine (see `algorithms.passivit
 
     symbol    code        meaning
     v_r, a_r  vr ar       T v_d + L (q_d (-) q) and its rate: see `algorithms.reference`
-    s         v_r - v     what is left of the reference velocity
+    s         v_r - v     the error of the reference velocity
     K, L      gain slope
 
     tau = M a_r + C v_r + g + K s

@@ -73,10 +73,10 @@ def pd(
 
 
 def felt_inertias(robot: Robot) -> Array:
-    """The inertia that each joint feels while the others are free, (nv,).
+    """The apparent inertia of each joint while the others are free, (nv,).
 
-    The mean over some random configurations. With the others held it would be the diagonal of the
-    mass matrix, which is larger: gains for that are too strong where axes are aligned.
+    It is the mean over some random configurations. With the others held, it would be the diagonal
+    of the mass matrix, which is larger: gains for that are too high where axes are aligned.
     """
     inverse = robot.mass_matrix_inverse(robot.random(0, batch=64))
     return (1.0 / np.diagonal(inverse, axis1=-2, axis2=-1)).mean(axis=0)
@@ -120,7 +120,7 @@ def _law(
 
 
 def _holding(model: Model, q: Scalars, actuated: Sequence[str]) -> list[Scalar]:
-    """What holds the robot at rest: g, or the least forces of the motors and the constraints."""
+    """The joint forces at rest: g, or the least motor forces together with the constraints."""
     still = [0] * model.nv
     if not actuated:
         return balafoutis_patel(model, q, still, still)

@@ -1,4 +1,4 @@
-"""What controllers of a frame have in common: its pose, its error, its Jacobian.
+"""The shared functions of frame controllers: a frame's pose, its error, its Jacobian.
 
 A target is seven numbers: the frame's origin, then its quaternion (x y z w), in the world.
 
@@ -30,7 +30,7 @@ POSITION, POSE = 3, 6
 
 
 def pose_error(X: Transform, target: Sequence[Scalar]) -> list[Scalar]:
-    """From a pose to a target of seven numbers: six numbers in the world's axes."""
+    """The error from a pose to a target of seven numbers: six numbers in the world's axes."""
     wanted = Rotation.quat_xyzw(*target[3:])
     shift = Vector3(*target[:3]) - X.translation
     turn = rotation_vector(X.rotation.T @ wanted)
@@ -71,8 +71,8 @@ def frame_task(
 def seven_numbers(robot: Robot, frame: str, target: ArrayLike | None) -> Array:
     """A target as seven numbers (..., 7), from a 4x4 matrix, a position, or seven numbers.
 
-    Without any it is where the frame is in the neutral configuration. A position has the
-    orientation of the world's axes.
+    None stands for the frame's pose in the neutral configuration. A position gets the orientation
+    of the world's axes.
     """
     given = robot.pose(robot.neutral(), frame) if target is None else real_array("target", target)
     if given.shape[-2:] == (4, 4):

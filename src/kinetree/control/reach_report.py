@@ -1,8 +1,8 @@
-"""What keeps targets of inverse kinematics from being reached, by name.
+"""Reports which demand of inverse kinematics is violated, by name.
 
-Two questions are answered. Before any try: which targets are in collision by themselves, because
-shapes fixed to the frames that have targets would touch the world or each other there? After the
-last try: which demand is violated most where no solution was found?
+Two questions are answered. Before any try: which targets are themselves in collision, because
+shapes fixed to the target frames would touch the world or each other there? After the last try:
+which demand is violated most where no solution was found?
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 RANGE = "range of joint "
 NAMED = 3
-"""How many targets a message names."""
+"""The number of targets that a message names."""
 
 
 class Demands:
-    """What a solution must meet, by name.
+    """The demands on a solution, by name.
 
     Arguments:
-        robot: what reaches.
-        task: what it reaches for.
+        robot: the robot.
+        task: its targets.
 
     Attributes:
         names: of all demands: the position and orientation of each frame, the centre of mass, the
@@ -130,13 +130,13 @@ class Demands:
         return worst, np.take_along_axis(amounts, worst[:, None], axis=-1)[:, 0]
 
     def message(self, count: int, failed: Array, which: Array, by: Array, goals: Array) -> str:
-        """What is said about targets that were not reached.
+        """The message about targets that were not reached.
 
         Arguments:
             count: the number of targets.
-            failed: the numbers of those that were not reached.
+            failed: the indices of those that were not reached.
             which, by: of each of them, as `worst` gives them.
-            goals: whether each of them is in collision by itself.
+            goals: whether each of them is itself in collision.
         """
         if not len(failed):
             return f"all {count} targets are reached" if count != 1 else "the target is reached"
@@ -155,7 +155,7 @@ class Demands:
         if name.startswith("distance"):
             return f"{target} was found only in collision, {name} is {by:.3g} m less than demanded"
         if name.startswith(RANGE):
-            return f"{target} was not reached within the {name}, which is left by {by:.3g} rad"
+            return f"{target} was not reached within the {name}, which is exceeded by {by:.3g} rad"
         unit = "rad" if name.startswith("orientation") else "m or rad"
         unit = "m" if name.startswith(("position", "centre")) else unit
         return f"{target} was not reached, {name} is off by {by:.3g} {unit}"

@@ -6,20 +6,20 @@ quadratically near the target. The null-space term is that of A. Liegeois (1977)
 
     symbol    code         meaning
     e, J      e J          errors of frames, of the centre of mass and of loops, and their Jacobian
-    r         r            how much nearer than allowed two shapes are, `contact.avoidance`; and how
-                           far ball joints are beyond their ranges, `ball_limits`
+    r         r            the missing clearance of two shapes, `contact.avoidance`; and the excess
+                           of ball joints over their ranges, `ball_limits`
     w         w            damping, (|e|^2 + |r|^2) / 2 + c
-    z         z            gain (q_0 (-) q), where the null space should lead
+    z         z            gain (q_0 (-) q), the step wanted in the null space
     H, g      H g          J^T J + sum grad grad^T,  J^T (e - J z) + sum (r - grad z) grad
 
-    dq = z + (H + w 1)^-1 g,    q <- q (+) dq, cut off at the limits
+    dq = z + (H + w 1)^-1 g,    q <- q (+) dq, clipped to the limits
 
-A joint at a limit that the slope g leads across is held: its rows and columns are left out (the
+A joint at a limit is held if g points beyond the limit: its rows and columns are left out (the
 projected gradient method of D. P. Bertsekas, 1982).
 
-The number of iterations is fixed, and those after a solution are left out. A solution has every
-error within the tolerance, every ball joint in its range, and every pair of shapes at least
-`clearance` apart.
+The number of iterations is fixed; those after a solution are skipped. A solution has every error
+within the tolerance, every ball joint in its range, and every pair of shapes at least `clearance`
+apart.
 
 Cost: O(n^2 m) for m rows and n velocities, O(n^3) for the factor; pairs that are near on top.
 """
@@ -56,16 +56,16 @@ from kinetree.scalar import (
 SMALLEST = 1e-10
 """c: keeps the matrix nonsingular when the error is zero."""
 FURTHER = 1e-3
-"""m: shapes are driven this much further apart than demanded, so that solutions are inside."""
+"""m: shapes are driven this much further apart than demanded, so that solutions have a margin."""
 INSIDE, SHARE = 1e-3, 0.1
-"""rad: ball joints are driven this far inside their ranges; of narrow ones only this share."""
+"""rad: ball joints are driven this far inside their ranges; of narrow ranges only this share."""
 OPEN = 1e30
 """Stands for the error of a start until it is computed."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be reached.
+    """The targets of inverse kinematics, without their numbers.
 
     frames: names of frames, each with the number of rows, 6 for a pose and 3 for a position.
     center: whether the centre of mass has a target.
@@ -84,7 +84,7 @@ class Task:
         return 7 * len(self.frames) + (3 if self.center else 0)
 
     def reached(self, model: Model, q: Sequence[Scalar]) -> list[Scalar]:
-        """Where frames and the centre of mass are, as a target."""
+        """The poses of the frames and the centre of mass, as a target."""
         found: list[Scalar] = []
         for frame, _ in self.frames:
             found += seven_scalars(frame_pose(model, q, frame))
@@ -115,7 +115,7 @@ class Given:
     """The numbers of a call.
 
     target: seven numbers a frame, then the centre of mass.
-    posture: where the null space should lead.
+    posture: the target in the null space.
     """
 
     target: list[Scalar]
@@ -126,12 +126,12 @@ class Given:
 
 @dataclass(frozen=True)
 class Reached:
-    """Where a try is.
+    """The state of a try.
 
-    q: the configuration that was looked at last.
-    onward: the one to look at next.
-    error: the largest entry of e at q, or how far a ball joint is beyond its range if that is more.
-    distance: the least distance of two shapes there, if it is less than what they are led to.
+    q: the configuration that was evaluated last.
+    onward: the one to evaluate next.
+    error: the largest entry of e at q, or the excess of a ball joint over its range if larger.
+    distance: the least distance of two shapes at q, at most the one they are driven to.
     """
 
     q: list[Scalar]
@@ -189,10 +189,7 @@ class Step:
         return Reached(q, moved, error, distance)
 
     def _ranges(self, q: Sequence[Scalar]) -> Iterator[tuple[Scalar, dict[int, Scalar], float]]:
-        """How far ball joints are beyond ranges, the slopes of that, and how far they shall be in.
-
-        Slopes are by velocities.
-        """
+        """The excess of ball joints over their ranges, its gradient by velocity index, a margin."""
         for i in limited_balls(self.model):
             at, given = self.model.v_slices[i].start, self.model.bodies[i].limits.ball
             assert given is not None
@@ -211,7 +208,7 @@ class Step:
         w: Scalar,
         posture: Sequence[Scalar],
     ) -> list[Scalar]:
-        """dq: z and the damped step for what it leaves."""
+        """dq: z plus the damped step for the error that z leaves."""
         n = self.model.nv
         held = self._held(q, g)
         z: list[Scalar] = [0.0] * n

@@ -1,8 +1,8 @@
-"""Where inverse kinematics starts: a table of random configurations, looked up by the target.
+"""The starts of inverse kinematics: a table of random configurations, looked up by target.
 
-The start for a target is the configuration of the table whose frames are nearest to where they
-should be. The table has several parts; a try that fails is repeated from another part, and when all
-parts have been used, from any row.
+The start for a target is the configuration of the table whose frames are nearest to the target. The
+table has several parts; a try that fails is repeated from another part, and when all parts have
+been used, from any row.
 
     feature of a position     its coordinates, m
     feature of a pose         these, and two axes of its orientation times ARM
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 ARM = 0.3
-"""m: the error in position that counts as much as a radian of orientation."""
+"""m: the position error equivalent to one radian of orientation error."""
 PARTS, ROWS = 8, 1024
 """The number of parts of the table, and of rows in each."""
 DRAWN = 4
-"""The most configurations drawn for each one whose shapes are apart."""
+"""The most random configurations drawn for each row of the table."""
 AT_ONCE = {"numpy": 1 << 17, "cupy": 1 << 28}
-"""The number of distances computed at once; on the host, as many as its caches hold."""
+"""The number of distances computed at once; on the CPU, as many as caches hold."""
 
 
 class Seeds:
     """The table of a solver.
 
     Arguments:
-        robot: what reaches.
-        task: what it reaches for.
-        clearance: how far shapes are apart in every row, m.
+        robot: the robot.
+        task: its targets.
+        clearance: the least distance of shapes in every row, m.
     """
 
     def __init__(self, robot: Robot, task: Task, clearance: float) -> None:
@@ -81,7 +81,7 @@ class Seeds:
         return q[part][xp.concatenate(nearest)]
 
     def _arrays(self, xp: Any) -> tuple[Any, Any]:
-        """The table where the targets are."""
+        """The table on the device of the targets."""
         if id(xp) not in self._on:
             self._on[id(xp)] = xp.asarray(self.q), xp.asarray(self._table)
         return self._on[id(xp)]
@@ -112,7 +112,7 @@ class Seeds:
         return found
 
     def _targets(self, q: Array) -> Array:
-        """What configurations reach, as targets."""
+        """The poses at configurations, as targets."""
         kernel = self.robot.custom_kernel(self.task.reached, {"q": self.robot.nq}, "reached")
         found: Array = kernel(q)
         return found

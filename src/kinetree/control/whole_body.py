@@ -30,22 +30,22 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 HUGE = 1e300
-"""Joint forces in all, N m, above which there is no solution."""
+"""The sum of joint forces, N m, above which a result counts as diverged."""
 ACCEPTED = 1e-8
 """The largest residual of the optimality conditions that counts as a solution."""
 
 
 class BodyForces(NamedTuple):
-    """What a whole-body controller computes.
+    """The result of a whole-body controller.
 
     Attributes:
         tau: joint forces, (..., nv); zero where there is no motor.
-        a: the accelerations that follow, (..., nv).
+        a: the resulting accelerations, (..., nv).
         wrenches: of the ground on each stance, at its frame's origin in the world's axes, force
             then moment, (..., stances, 6).
-        residual: the largest violation of the conditions of optimality, scaled, (...).
-        violated: -1 where there is a solution; else the number of what is violated most, of
-            `WholeBody.demands`, (...).
+        residual: the largest violation of the optimality conditions, scaled, (...).
+        violated: -1 where there is a solution; else the index in `WholeBody.demands` of the demand
+            that is violated most, (...).
     """
 
     tau: Array
@@ -59,18 +59,17 @@ class WholeBody:
     """A whole-body controller: accelerations, contact forces and joint forces by one program.
 
     Arguments:
-        robot: what is controlled. Its contacts are not used: `stances` say where it stands.
-        tasks: what it should do: `FrameTask`, `CenterOfMassTask`, `PostureTask`, with weights and
-            priorities.
-        stances: where it stands.
+        robot: what is controlled. Its contacts are not used; `stances` replace them.
+        tasks: `FrameTask`, `CenterOfMassTask` and `PostureTask`, with weights and priorities.
+        stances: its footholds.
         actuated: which joints have motors, (nv,) booleans; by default all but a free base.
         effort_weight, force_weight: of squared joint forces over their limits, and of squared
             contact forces over the robot's weight.
         iterations, tolerance: of the interior-point method.
 
     Attributes:
-        inputs: maps each input's name to its default: those of the tasks, and `standing`, one
-            for each stance that stands and zero for those that do not.
+        inputs: maps each input's name to its default: those of the tasks, and `standing`, 1 for
+            each stance that is active and 0 for the others.
     """
 
     @through_numpy
@@ -123,7 +122,7 @@ class WholeBody:
 
     @cached_property
     def demands(self) -> tuple[str, ...]:
-        """What `BodyForces.violated` is an index of: cones, effort limits, and optimality."""
+        """The names that `BodyForces.violated` indexes: cones, effort limits, and optimality."""
         found: list[str] = []
         for stance in self._settings.stances:
             facets = len(stance.facets(LEVER))
@@ -150,9 +149,9 @@ class WholeBody:
 
     @through_numpy_or_cupy
     def solve(self, q: ArrayLike, v: ArrayLike, **inputs: ArrayLike) -> BodyForces:
-        """The joint forces at states, and what follows from them.
+        """The joint forces at states, with accelerations and contact forces.
 
-        CuPy's arrays are computed with on their GPU.
+        CuPy arrays are processed on their GPU.
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
@@ -201,6 +200,6 @@ def _violated(found: Solved) -> Scalar:
         worst = select(more, x, worst)
     size: Scalar = 0.0
     for x in found.tau:
-        size = size + absolute(x)  # not a number if a target or a state is none
+        size = size + absolute(x)  # NaN if a target or a state is NaN
     good = logical_and(less(found.residual, ACCEPTED), less(size, HUGE))
     return select(good, -1.0, number_of)

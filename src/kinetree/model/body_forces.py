@@ -1,6 +1,6 @@
-"""Forces that act on bodies wherever they are: compensation of gravity, and the fluid around them.
+"""Forces that act on single bodies: compensation of gravity, and the fluid around them.
 
-A file says them of links; here each is a part of a robot's equipment, at a place of its own.
+Files give them as attributes of links; here each is an item of a robot's equipment with a place.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STILL = Vector3(0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Fluid(Checked):
-    """What surrounds a robot.
+    """The fluid around a robot.
 
     Arguments:
         density: kg/m^3; about 1000 of water, 1.2 of air.
@@ -87,7 +87,7 @@ class Immersed(BodyForce, ABC):
 
     Arguments:
         name, place: as in `BodyForce`; the shape is centred there, along the axes.
-        fluid: what surrounds it.
+        fluid: the fluid around it.
     """
 
     fluid: Fluid
@@ -95,7 +95,7 @@ class Immersed(BodyForce, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class FluidBox(Immersed):
-    """The drag of a cuboid, as MuJoCo has it for the box with the inertia of a body.
+    """The drag of a cuboid: MuJoCo's model for the box with the inertia of a body.
 
     Arguments:
         name, place, fluid: as in `Immersed`.
@@ -107,7 +107,7 @@ class FluidBox(Immersed):
 
 @dataclass(frozen=True, kw_only=True)
 class FluidEllipsoid(Immersed):
-    """Drag, lift and added mass of an ellipsoid, as MuJoCo has them for a shape.
+    """Drag, lift and added mass of an ellipsoid: MuJoCo's model for a shape.
 
     Arguments:
         name, place, fluid: as in `Immersed`.
@@ -115,8 +115,8 @@ class FluidEllipsoid(Immersed):
         blunt, slender, angular: coefficients of drag: of its cross-section, of its length, of its
             rotation.
         kutta, magnus: coefficients of lift.
-        added_volume: of the fluid that it moves along, along each axis, m^3.
-        added_moment: the same about each axis, m^5.
+        added_volume: of the fluid that moves with it, for motion along each axis, m^3.
+        added_moment: its moment, for rotation about each axis, m^5.
     """
 
     half_axes: Three

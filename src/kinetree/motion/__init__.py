@@ -3,23 +3,23 @@
 motion.py      Motion: configurations over time, cut, blended, played at another speed;
                states.py  its velocities and accelerations between samples
 transition.py  the motion of least effort between two states; result.py  what that gives
-transition_settings.py  what can be asked for; transition_problem.py  what is minimised;
+transition_settings.py  its settings; transition_problem.py  the objective;
                transition_constraints.py  limits and held frames; transition_solver.py  solving
-supports.py    frames that stand on the ground; footfalls.py  found in recorded motions;
-               stance.py  who stands when; reactions.py  kernels; supported.py  the least effort
-               over all ground forces, internal_forces.py and supported_derivatives.py its parts;
-               transition_supports.py  what a transition keeps to; ground_forces.py  the forces
+supports.py    frames that stand on the ground; footfalls.py  finds them in recorded motions;
+               stance.py  which frames stand when; reactions.py  kernels; supported.py  the least
+               effort over all ground forces, internal_forces.py and supported_derivatives.py its
+               parts; transition_supports.py  their constraints; ground_forces.py  the forces
 flat.py        robots in charts whose velocities are rates of coordinates
 terms.py       costs and constraints at an instant; held.py  a held frame as one of them,
                ball_ranges.py  ranges of ball joints; objective.py  their sum over a spline;
                surface.py  the motions that meet equalities; violation.py  for messages
 newton.py      Newton's method with band matrices, for many problems at once
-control_problem.py  a robot, its step, costs and bounds; control_steps.py  the steps: of a robot as
-               it is, or under phases.py; control_costs.py  costs over scalars, conditions.py  what
-               is kept, gauss_newton.py  both to second order; costs.py  the usual ones
+control_problem.py  a robot, its step, costs and bounds; control_steps.py  the steps: plain, or
+               under phases.py; control_costs.py  costs over scalars, conditions.py  constraints on
+               states, gauss_newton.py  both to second order; costs.py  the usual ones
 ilqr.py        the iterative regulator; passes.py  its two passes, compiled; backward.py  the
-               definition of the first; lagrangian.py  multipliers of conditions; drift.py  how far
-               held frames move; starts.py  where it starts, plans.py  what is found
+               definition of the first; lagrangian.py  multipliers of conditions; drift.py  of held
+               frames; starts.py  initial guesses, plans.py  results
 sampling.py  path integrals; mpc.py  closed loops
 path_timing.py  the fastest motion along a path; reachable_speeds.py  its two passes, compiled
 pictures.py    plots and stick figures
@@ -66,7 +66,7 @@ HOMES = {
     "quadratic_cost": "kinetree.motion.costs",
     "reach_cost": "kinetree.motion.costs",
 }
-"""Where each name is: a robot's first call needs none of them."""
+"""The module of each name, imported on first use: a robot's first call needs none of them."""
 
 __getattr__ = lazy_names("kinetree.motion", HOMES)
 

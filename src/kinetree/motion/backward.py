@@ -17,7 +17,7 @@ def backward(
     """The backward pass of many problems, by arrays: the definition of `Passes.backward`.
 
     Arguments:
-        at: where the problems are.
+        at: the expansion about the current motions.
         damping: (problems,).
         lower, upper: bounds of the change of controls, (problems, steps, nu).
         gaps: between the end of each step and the next state, (problems, steps, nx); none if None.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 NUMBERS = 23
-"""Numbers of a range."""
+"""The number of entries of p for one range."""
 NAMES = ("swing", "twist", "angle")
 
 
@@ -60,7 +60,7 @@ def range_rows(
 
 
 def numbers(given: BallRange) -> list[float]:
-    """p: what `range_rows` takes of a range."""
+    """p of a range, for `range_rows`."""
     N, A = given.axes.T @ given.middle.T, given.axes
     turns = [float(x) for R in (N, A) for row in R.rows for x in row]
     a, b = given.sines
@@ -74,9 +74,9 @@ class BallRanges(Constraint):
 
     Arguments:
         robot: in flat charts.
-        original: the same robot, whose ranges they are.
+        original: the robot in its own charts, which has the ranges.
         kernels: kept for later transitions, by joint and direction.
-        slack: by how much of it each range may be exceeded.
+        slack: the relative amount by which each range may be exceeded.
     """
 
     name = "range"

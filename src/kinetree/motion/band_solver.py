@@ -1,7 +1,7 @@
-"""Solutions with positive definite band matrices of many problems.
+"""Solves positive definite band systems of many problems.
 
 Small ones are factored in machine code, all in one call; large ones one by one by LAPACK, whose
-blocks suit them better.
+blocked algorithms are faster there.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from kinetree.motion.arrays import Array
 from kinetree.motion.splines import scipy_module
 
 SMALL = 64
-"""Up to this many diagonals below, LAPACK's calls cost more than its blocks save."""
+"""Up to this many subdiagonals, LAPACK's calls cost more than its blocking saves."""
 
 
 def solve_bands(bands: Array, right: Array, shift: Array) -> tuple[Array, Array]:
-    """The solutions of band matrices with something added to their diagonals.
+    """The solutions of band systems with shifted diagonals.
 
     Arguments:
         bands: blocks on and below the diagonal: [k, d] is that of rows k + d and columns k,
             (problems, blocks, wide, n, n).
         right: (problems, blocks n).
-        shift: (problems,).
+        shift: added to each diagonal, (problems,).
 
     Returns:
         The solutions, and which matrices were positive definite; of the others, they are zero.
@@ -62,7 +62,7 @@ def _by_lapack(bands: Array, right: Array, shift: Array) -> tuple[Array, Array]:
 
 
 def _columns(bands: Array) -> Array:
-    """Blocks below the diagonal as LAPACK wants them, but transposed: column r is diagonal r."""
+    """Blocks below the diagonal in LAPACK's band storage, transposed: column r is diagonal r."""
     blocks, wide, n, _ = bands.shape
     size = wide * n
     columns = np.zeros((blocks, n, size))

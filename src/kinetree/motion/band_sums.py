@@ -1,13 +1,13 @@
 """Second derivatives of a sum over samples by the coefficients of a spline: band matrices.
 
 At a sample q, v and a are linear in the coefficients, q = N_0 c, v = N_1 c and a = N_2 c, so that
-second derivatives Z_ab by two of them become N_a^T Z_ab N_b. Forces count through their derivatives
+second derivatives Z_ab by two of them become N_a^T Z_ab N_b. Forces enter through their derivatives
 D_a by q, v and a: with second derivatives H by the forces and X_a by a rate and the forces,
 
     Z_ab = S_ab + D_a^T H D_b + X_a D_b + (X_b D_a)^T                                           (1)
 
-What terms give (`Sampled`) becomes the blocks of (1) with a <= b. Machine code adds them to the
-bands (`runtime.cpu.bands`); `_add` is its definition, for back ends that do not compile.
+The derivatives of terms (`Sampled`) become the blocks of (1) with a <= b. Machine code adds them to
+the bands (`runtime.cpu.bands`); `_add` is its definition, for back ends that do not compile.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RATES = ("q", "v", "a")
 PAIRS = tuple((a, b) for a in range(3) for b in range(a, 3))
 """The order of blocks."""
 TILE = 8
-"""Coefficients of a block are filled with zeros to a multiple of it."""
+"""Coefficients of a block are padded with zeros to a multiple of this."""
 
 Forces = tuple[Sequence[Array], Array]
 """Derivatives of forces by q, v and a; second derivatives by each force."""
@@ -45,7 +45,7 @@ class BandSums:
 
     @cached_property
     def coefficients(self) -> Array:
-        """With what each block counts: (intervals, samples, blocks, wide^2 and room)."""
+        """The weight of each block: (intervals, samples, blocks, wide^2 padded)."""
         _, intervals, samples, wide = self.N.shape
         room = -(-wide * wide // TILE) * TILE
         made = np.zeros((intervals, samples, len(PAIRS), room))
@@ -56,7 +56,7 @@ class BandSums:
         return made
 
     def add(self, total: Array, at: Sampled, D: Sequence[Array]) -> None:
-        """Add what terms give at the samples.
+        """Add the derivatives of terms at the samples.
 
         Arguments:
             total: band matrices, (problems, coefficients, wide, n, n).
@@ -111,7 +111,7 @@ class BandSums:
 
 
 def _blocks(at: Sampled, D: Sequence[Array]) -> dict[tuple[int, int], Array]:
-    """Z_ab (1) for a <= b, without what diagonals give; (q, v) is (0, 1)."""
+    """Z_ab (1) for a <= b, without diagonal terms; (q, v) is (0, 1)."""
     sums: dict[tuple[int, int], Array] = {}
 
     def add(a: int, b: int, x: Array) -> None:

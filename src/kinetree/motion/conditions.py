@@ -1,4 +1,4 @@
-"""Equalities, inequalities and bounds of states, and what an augmented Lagrangian makes of them.
+"""Equalities, inequalities and bounds of states, and their terms of an augmented Lagrangian.
 
 Source and symbols: as in `control_costs`.
 """
@@ -26,7 +26,7 @@ LIMITS = ("q", "v")
 
 @dataclass(frozen=True, kw_only=True)
 class Demands:
-    """What a motion must keep; the arguments of `Robot.optimal_control`."""
+    """The conditions on a motion; the arguments of `Robot.optimal_control`."""
 
     equalities: Cost | None = None
     inequalities: Cost | None = None
@@ -40,7 +40,7 @@ class Conditions:
 
     Arguments:
         robot: what moves.
-        equal, below: functions of what must be zero, and of what must not be positive.
+        equal, below: functions whose values must be zero, and must not be positive.
         bounded: which of "q" and "v" must stay within the limits of the robot.
     """
 
@@ -54,12 +54,12 @@ class Conditions:
 
     @property
     def any(self) -> bool:
-        """Whether there is anything to keep."""
+        """Whether there are any conditions."""
         return bool(self.bounds) or self._equal is not None or self._below is not None
 
     @property
     def functions(self) -> list[Cost]:
-        """What the user gave."""
+        """The functions that the user gave."""
         return [x for x in (self._equal, self._below) if x is not None]
 
     def rows(self, q: Any, v: Any, call: Callable[[Cost], Any]) -> list[Scalar]:
@@ -67,7 +67,7 @@ class Conditions:
 
         Arguments:
             q, v: the state.
-            call: calls a function with what it takes.
+            call: calls a function with its arguments.
         """
         equal = _named("equality", self._equal, call)
         below = _named("inequality", self._below, call)
@@ -78,14 +78,14 @@ class Conditions:
         return [row for _, row in (*equal, *below)]
 
     def residuals(self, rows: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scalar]:
-        """Numbers whose squares the augmented Lagrangian adds to the cost, but for constants."""
+        """Numbers whose squares the augmented Lagrangian adds to the cost, up to constants."""
         rho, share = y[len(rows)], sqrt(2.0 * y[len(rows)])
         pushed = [m + rho * c for c, m in zip(rows, y, strict=False)]
         equal = self.equalities
         return [x / share for x in (*pushed[:equal], *(maximum(x, 0.0) for x in pushed[equal:]))]
 
     def augmented(self, rows: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
-        """What the augmented Lagrangian adds to the cost."""
+        """The terms of the augmented Lagrangian besides the cost."""
         rho, total = y[len(rows)], 0.0
         for k, (c, m) in enumerate(zip(rows, y, strict=False)):
             if k < self.equalities:

@@ -1,4 +1,4 @@
-"""What an optimal control problem minimises and demands: users' functions, as kernels.
+"""The costs and conditions of an optimal control problem: users' functions, as kernels.
 
 Source: J. Nocedal & S. J. Wright, Numerical Optimization (2006), section 17.4: the augmented
 Lagrangian of equalities c = 0 and inequalities c <= 0,
@@ -11,8 +11,8 @@ Lagrangian of equalities c = 0 and inequalities c <= 0,
 
 Functions are called with traced scalars: (t, q, v, tau, pose), and with `force` as a sixth argument
 if they take one; those of the last state with (q, v, pose). A cost that returns several numbers is
-the sum of their squares. Such a sum, and what conditions add (squares, too, but for constants), is
-expanded with the Gauss-Newton matrix, which has no negative curvature; other costs with their own
+the sum of their squares. Such a sum, and the terms of conditions (squares up to constants), are
+expanded with the Gauss-Newton matrix, which has no negative curvature; other costs with their exact
 second derivatives.
 """
 
@@ -46,7 +46,7 @@ class ControlCosts:
 
     Arguments:
         robot: what moves.
-        step: how; its forces are those that functions may ask for.
+        step: its step; functions may ask for its forces.
         cost, final: of each step, a second, and of the last state; none if None.
         demands: equalities, inequalities and bounds of states.
     """
@@ -88,7 +88,7 @@ class ControlCosts:
     def _calling(
         self, model: Model, t: Scalar, q: Any, v: Any, tau: Any, forces: Any
     ) -> Callable[[Cost], Any]:
-        """Calls functions of a step with what they take."""
+        """A function that calls functions of a step with their arguments."""
         given = dict(zip(("t", "q", "v", "tau"), (t, *objects(q, v, tau)), strict=True))
         given["pose"] = lambda frame: frame_pose(model, q, frame)
 
@@ -109,7 +109,7 @@ class ControlCosts:
 
     @cached_property
     def terms(self) -> Any:
-        """What the cost returns: one number, or several to be squared."""
+        """The value of the cost: one number, or several to be squared."""
 
         def cost(model: Model, t: Scalar, q: Any, v: Any, tau: Any, *forces: Any) -> Any:
             return _terms(self._calling(model, t, q, v, tau, *(forces or (None,)))(self._cost))
@@ -118,7 +118,7 @@ class ControlCosts:
 
     @cached_property
     def final_terms(self) -> Any:
-        """What the cost of the last state returns."""
+        """The value of the last state's cost."""
 
         def cost(model: Model, q: Any, v: Any) -> Any:
             if self._final is None:
@@ -173,12 +173,12 @@ class ControlCosts:
 
     @cached_property
     def row_count(self) -> int:
-        """How many rows a step has."""
+        """The number of rows of a step."""
         return _length(self.rows) if self.conditions.any else 0
 
     @cached_property
     def final_row_count(self) -> int:
-        """How many rows the last state has."""
+        """The number of rows of the last state."""
         return _length(self.final_rows) if self.final_conditions.any else 0
 
     @cached_property
@@ -295,6 +295,6 @@ def _vectors(arguments: Sequence[Any]) -> list[Any]:
 
 
 def _length(kernel: Any) -> int:
-    """How many numbers a kernel gives."""
+    """The number of results of a kernel."""
     (output,) = kernel.program.outputs
     return len(output.nodes)

@@ -50,12 +50,12 @@ class ControlProblem:
             its Transform. With a sixth argument it takes `force`, a function from the name of a
             constraint or of a contact pair to a list of its forces.
         final: (q, v, pose) over scalars, of the last state; none if None.
-        steps, dt: how many steps, and their length, s.
+        steps, dt: the number of steps, and their length, s.
         method: of the step.
         actuated: which joints have motors, (nv,) of truth values; all if None.
         lower, upper: bounds of their forces, (nu,) or (nv,); by default the limits of the robot.
         phases, stabilization, contact: of the step, as in `Robot.optimal_control`.
-        demands: what the motion must keep.
+        demands: the conditions on the motion.
     """
 
     def __init__(
@@ -144,13 +144,13 @@ class ControlProblem:
 
         Arguments:
             q0, v0: states, (..., nq) and (..., nv).
-            u: controls to start from, (..., steps, nu); those that hold the first state if None.
+            u: the initial guess, (..., steps, nu); the controls that hold the first state if None.
             tolerance: a problem has converged when the cost's relative decrease is below this.
-            iterations: the most to take.
+            iterations: at most this many.
             progress: called with the least cost after each iteration.
-            states: q and v to start from, (..., steps + 1, n), which need not be a motion under the
-                controls (multiple shooting): gaps between them are closed as the cost is lowered.
-                Those that the controls lead to if None.
+            states: initial guess of q and v, (..., steps + 1, n), which need not be a motion under
+                the controls (multiple shooting): gaps between them close as the cost falls. The
+                states under the initial controls if None.
             feasibility: a problem has converged only if no equality, inequality and bound of states
                 is violated by more than this, in its own unit.
 
@@ -174,14 +174,14 @@ class ControlProblem:
 
         Arguments:
             method: "ilqr", "mppi" (path integrals) or "predictive" (the best of random controls).
-            iterations: how many each plan takes.
+            iterations: the number in each plan.
             options: settings of the sampling methods: samples, knots, noise, temperature, seed; see
                 `kinetree.motion.sampling.Sampler`.
 
         Returns:
             The controller, with an empty plan.
         """
-        from kinetree.motion.mpc import ModelPredictiveControl  # which takes problems
+        from kinetree.motion.mpc import ModelPredictiveControl  # imports this module
 
         return ModelPredictiveControl(self, method, iterations, **options)
 
@@ -199,7 +199,7 @@ class ControlProblem:
 
     @cached_property
     def times(self) -> Array:
-        """When each step starts, s, (steps,)."""
+        """The time at which each step starts, s, (steps,)."""
         return np.arange(self.steps) * self.dt
 
     def active(self, start: float = 0.0) -> Array:
@@ -216,7 +216,7 @@ class ControlProblem:
         return self._acting[1]
 
     def step_arguments(self, q: Array, v: Array, u: Array, start: float = 0.0) -> list[Array]:
-        """What the kernels of costs take: t, q, v, tau, and forces if any function takes them.
+        """The arguments of the cost kernels: t, q, v, tau, and forces if any function takes them.
 
         Arguments:
             q, v: states, (..., steps + 1, nq) and (..., steps + 1, nv).
@@ -250,7 +250,7 @@ class ControlProblem:
 
     @cached_property
     def feedback(self) -> Callable[..., list[Scalar]]:
-        """The controller u = u0 + K (x (-) x0), cut off at the bounds; p = (u0, K, q0, v0)."""
+        """The controller u = u0 + K (x (-) x0), clipped to the bounds; p = (u0, K, q0, v0)."""
         nu, nq, nv = self.nu, self.robot.nq, self.robot.nv
         model = prepared(self.robot.model, Preparation.FRAMES)
         low, up = self.lower, self.upper
@@ -273,7 +273,7 @@ class ControlProblem:
 
     @cached_property
     def _open_loop(self) -> TimeLoop:
-        """States q and v; series u, and which constraints act."""
+        """The loop with states q and v; series u, and the active constraints."""
 
         def step(model: Model, q: Any, v: Any, u: Any, *active: Any) -> dict[str, Any]:
             tau: list[Scalar] = [0.0] * self.robot.nv
@@ -292,7 +292,7 @@ class ControlProblem:
 
         Arguments:
             q0, v0: the first states, (..., nq) and (..., nv).
-            u: controls, (..., steps, nu); cut off at their bounds.
+            u: controls, (..., steps, nu); clipped to their bounds.
             start: the time of the first states, s.
 
         Returns:

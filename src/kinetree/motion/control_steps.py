@@ -1,4 +1,4 @@
-"""The steps that optimal control plans with: of a robot as it is, or under phases of constraints.
+"""The steps of optimal control: plain steps of a robot, or steps under phases of constraints.
 
 A step over scalars is part of compiled loops over time. Its linear model [A B] and the derivatives
 of its forces come from kernels, for all steps at once.
@@ -44,7 +44,7 @@ class LinearModel(NamedTuple):
     """The derivatives of steps.
 
     W: of the next states by (x, u), (..., 2 nv, 2 nv + nu).
-    F: of the forces, (..., forces, 2 nv + nu); None if nobody asks for them.
+    F: of the forces, (..., forces, 2 nv + nu); None if they are not requested.
     """
 
     W: Array
@@ -55,11 +55,11 @@ class ControlStep(Protocol):
     """A step of a robot.
 
     plain: whether it is Euler's step of a robot without constraints and contacts.
-    switches: how many constraints are switched on and off.
-    groups: maps the name of a constraint or of a contact pair to the places of its forces.
-    force_count: how many forces there are.
-    head: of semi-implicit Euler with n velocities: row j of W is the step's length times row n + j,
-        and one at column j, but not for j below this number; None for other steps.
+    switches: the number of constraints that are switched on and off.
+    groups: maps the name of a constraint or of a contact pair to the indices of its forces.
+    force_count: the number of forces.
+    head: for semi-implicit Euler with n velocities: from this j on, row j of W is the step's length
+        times row n + j, plus one at column j; None for other steps.
     """
 
     plain: bool
@@ -74,7 +74,7 @@ class ControlStep(Protocol):
     def advance(
         self, model: Model, q: Any, v: Any, tau: Any, active: Any, forces: bool
     ) -> tuple[Any, Any, Any]:
-        """The next state and the forces, over scalars; no forces if they are not asked for."""
+        """The next state and the forces, over scalars; no forces unless requested."""
 
     def holding(self, q: Array, active: Array) -> Array:
         """Joint forces that keep joints with motors at rest, (..., steps, nv) or (..., 1, nv)."""
@@ -98,11 +98,11 @@ def control_step(
     stabilization: Baumgarte | None,
     contact: ContactSolver | bool,
 ) -> ControlStep:
-    """The step of a problem: that of phases where there are any, or constraints but no contacts.
+    """The step of a problem: `PhasedStep` with phases, or with constraints but no contacts.
 
     Arguments:
         robot: what moves.
-        motors: which of its velocities have a motor, indices.
+        motors: indices of the velocities with motors.
         dt: the length of a step, s.
         method: the integrator of `Robot.step`.
         phases: as in `Robot.optimal_control`.
@@ -128,7 +128,7 @@ def control_step(
 
 
 class RobotStep:
-    """`Robot.step`, with whatever constraints and contacts the robot has.
+    """`Robot.step`, with all constraints and contacts of the robot.
 
     Arguments:
         robot, motors, dt, method, contact: as in `control_step`.
@@ -144,7 +144,7 @@ class RobotStep:
         method: StepMethod,
         contact: ContactSolver | bool,
     ) -> None:
-        robot.kernel("step", method, contact=contact)  # refuses what is no method
+        robot.kernel("step", method, contact=contact)  # refuses unknown methods
         self.robot, self.dt, self.contact = robot, dt, contact
         self.method: StepMethod = method
         self.touching = bool(robot.model.contacts) and contact is not False
@@ -163,7 +163,7 @@ class RobotStep:
         self._closed = ClosedLoop(robot, settings)
 
     def active(self, times: Array) -> Array:
-        """None: nothing is switched."""
+        """No columns: nothing is switched."""
         return np.zeros((len(times), 0))
 
     def advance(
@@ -175,7 +175,7 @@ class RobotStep:
         return after["q"], after["v"], [x for touch in found for x in touch]
 
     def holding(self, q: Array, active: Array) -> Array:
-        """As in `ControlStep`; contacts are not asked."""
+        """As in `ControlStep`, without contact forces."""
         return self.robot.gravity_forces(q)[..., None, :]
 
     def after(self, q: Array, v: Array, tau: Array, active: Array) -> tuple[Array, Array]:
@@ -260,7 +260,7 @@ class PhasedStep:
         return there, after, found
 
     def holding(self, q: Array, active: Array) -> Array:
-        """As in `ControlStep`: what constraints do not carry falls freely."""
+        """As in `ControlStep`; parts that no constraint carries fall freely."""
         on = np.repeat(active, [len(places) for places in self.groups.values()], axis=-1)
         J_T = (on[..., None] * self.robot.constraints.jacobian(q)[..., None, :, :]).swapaxes(-1, -2)
         h = self.robot.gravity_forces(q)[..., None, :, None]
@@ -298,7 +298,7 @@ class PhasedStep:
 class _EulerModel:
     """Linear models of v1 = v + dt a, q1 = q (+) dt v1, from the derivatives of a.
 
-    motors: which velocities have a motor, indices.
+    motors: indices of the velocities with motors.
     """
 
     def __init__(self, robot: Robot, motors: Array) -> None:
@@ -309,7 +309,7 @@ class _EulerModel:
         return np.concatenate([by[0], by[1], by[2][..., self.motors]], axis=-1)
 
     def model(self, q: Array, v: Array, a: Array | None, by: Sequence[Array], dt: float) -> Array:
-        """W; a is needed where coordinates are not integrals of velocities."""
+        """W; a is needed if coordinates are not integrals of velocities."""
         n, m = self.robot.nv, self.motors
         W = np.empty((*by[0].shape[:-2], 2 * n, 2 * n + len(m)))
         above, below = W[..., :n, :], W[..., n:, :]
@@ -330,7 +330,7 @@ class _EulerModel:
 
     @cached_property
     def head(self) -> int | None:
-        """How many velocities in front are those of `_turning`; None if others are, too."""
+        """The length of `_turning` if it is a prefix of the velocities; else None."""
         places = [k for at in self._turning for k in range(at.start, at.stop)]
         return len(places) if sorted(places) == list(range(len(places))) else None
 

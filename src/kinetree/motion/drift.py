@@ -1,4 +1,4 @@
-"""How far held frames move while constraints act: what a plan under phases is judged by."""
+"""Drift of held frames while constraints act: an error measure of plans under phases."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from kinetree.motion.control_problem import ControlProblem
 
 ALLOWED_DRIFT = 1e-3
-"""m or rad: how far a row may be from where it is held, for a motion to count as converged."""
+"""m or rad: the largest drift of a row in a converged motion."""
 
 
 class Drift:
-    """Of the rows of constraints, in motions of many problems.
+    """The drift of the rows of constraints, in motions of many problems.
 
-    A row that has a place is measured from there, others by the distance they moved since they
-    began to act.
+    Rows with a position error are measured by it, others by the distance moved since they began to
+    act.
 
     Arguments:
         problem: what was solved.
         q, v: states, (problems, steps + 1, nq) and (problems, steps + 1, nv).
         start: the time of the first state, s.
-        judged: whether to look; nothing moves if not.
+        judged: whether to measure; the drift is zero if not.
 
     Attributes:
         largest: (problems,), m or rad.
@@ -55,10 +55,10 @@ class Drift:
         self.largest = self.values.max(axis=(1, 2), initial=0.0)
 
     def where(self, problem: int) -> str:
-        """What drifts most in a problem, and when.
+        """The row with the largest drift in a problem, and its time.
 
         Arguments:
-            problem: its place in the batch.
+            problem: its index in the batch.
         """
         step, row = np.unravel_index(int(self.values[problem].argmax()), self.values[problem].shape)
         label = self.problem.robot.constraints.rows[row]

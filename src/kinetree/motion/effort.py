@@ -7,10 +7,9 @@ c: with N, N' and N'' the values of its basis functions and of their rates at sa
 
 so the gradient by c of a sum over samples is N^T, N'^T and N''^T times those by q, q' and q''.
 
-The integral is computed by Gauss–Legendre quadrature between each two knots. How many
-points are enough depends on the motion; unless told, `Effort` takes as many as it needs for
-successive rules to agree. They stay the same from then on, so that value and gradient belong
-together whatever the coefficients are.
+The integral is computed by Gauss–Legendre quadrature between each two knots. The number of points
+needed depends on the motion; by default `Effort` takes as many as successive rules need to agree.
+It then keeps them, so that value and gradient are consistent for all coefficients.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ class Effort:
         tolerance: of the relative error of P for this trajectory.
 
     Attributes:
-        coefficients: those of the trajectory as it was given.
+        coefficients: those of the given trajectory.
         points: samples between each two knots.
     """
 
@@ -115,9 +114,9 @@ class Effort:
 
     @cached_property
     def error(self) -> float:
-        """The estimated relative error of `value()`, for the trajectory as it was given.
+        """The estimated relative error of `value()`, for the given trajectory.
 
-        How far it is from the values of the next two finer rules.
+        It is the difference from the values of the next two finer rules.
         """
         return self._apart(self.points)
 
@@ -132,10 +131,10 @@ class Effort:
         return points
 
     def _apart(self, points: int) -> float:
-        """How far the value of a rule is from those of two finer ones, relative to the finest.
+        """The difference of a rule's value from those of two finer ones, relative to the finest.
 
-        Of two rules the same nodes may lie before a jump of the force (dry friction), so that they
-        agree by chance; a third one tells.
+        Two rules may agree by chance, if the same nodes lie before a jump of the force (dry
+        friction); so there is a third one.
         """
         counts = (points, _finer(points), _finer(_finer(points)))
         value, *better = (

@@ -61,7 +61,7 @@ class Flat:
         return [flat.v_slices[i].stop - 3 for i, joint in joints if joint.nq != joint.nv]
 
     def state(self, state: Sequence[Array], near: Array | None = None) -> list[Array]:
-        """q and as many of its rates as are given, with q near another configuration."""
+        """q and its given rates in flat charts, with q near another configuration."""
         if self.same:
             return list(state)
         q, *rates = state
@@ -108,7 +108,7 @@ def _users_cost(robot: Robot, function: Callable[..., Any]) -> Traced:
 
 
 def states_of(robot: Robot, given: Any, which: str) -> list[Array]:
-    """q and perhaps v and a, each (problems, n), of what a user gives as an end of a transition."""
+    """q and perhaps v and a, each (problems, n), from a user's end of a transition."""
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Motion):
         motion, t = given
         same_robot(robot, motion.robot)

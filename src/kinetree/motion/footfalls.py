@@ -1,6 +1,6 @@
-"""Supports of recorded motions: when feet stand.
+"""Detects supports in recorded motions: the intervals in which feet stand.
 
-A frame stands where it is near its lowest height and hardly moves; short interruptions are closed,
+A frame stands while it is near its lowest height and hardly moves; short interruptions are closed,
 short contacts left out. Sources of the rule and its thresholds: G. Liu & L. McMillan, Estimation of
 missing markers in human motion capture (2006); L. Kovar, J. Schreiner & M. Gleicher, Footskate
 cleanup for motion capture editing (2002).
@@ -28,13 +28,13 @@ def find_supports(
     shortest: float = 0.08,
     friction: float = 0.8,
 ) -> list[Support]:
-    """When frames of a recorded motion stand on the ground.
+    """The intervals in which frames of a recorded motion stand on the ground.
 
     Arguments:
         motion: the recorded motion.
         frames: the names of frames that may stand, such as the feet.
-        height: how far above its lowest place in the motion a frame may be, m.
-        speed: how fast its origin may move while it stands, m/s.
+        height: the greatest height of a standing frame above its lowest one in the motion, m.
+        speed: the greatest speed of a standing frame's origin, m/s.
         shortest: contacts and interruptions that are shorter are left out, s.
         friction: of the supports.
 
@@ -60,7 +60,7 @@ def find_supports(
 
 
 def _spans(times: Array, stands: Array, shortest: float) -> list[tuple[float, float]]:
-    """The intervals in which something holds, without short ones."""
+    """The intervals in which samples are true, without short ones."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], stands, [False]]).astype(int)))
     spans = [(float(times[i]), float(times[j - 1])) for i, j in edges.reshape(-1, 2)]
     joined: list[tuple[float, float]] = []

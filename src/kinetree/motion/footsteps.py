@@ -1,8 +1,9 @@
-"""Plans of the supports between two recorded motions, and where the second of them must be.
+"""Plans the supports between two recorded motions, and the placement of the second motion.
 
-Both motions say how the walk goes on: the first when and where a foot would have stood next, the
-second when and where the other foot has stood before. A plan takes the mean of both. Where neither
-says anything, as at the ends of recordings, it takes the speeds of the base, and usual times.
+Both motions predict the steps in between: the first has the time and place at which a foot would
+have stood next, the second those at which the other foot stood before. A plan takes the mean of
+both. If neither has them, as at the ends of recordings, it uses the speeds of the base, and default
+times.
 
     left foot     ________________            stands where the first motion is left
     right foot               ______________   stands where the second is entered
@@ -26,28 +27,28 @@ if TYPE_CHECKING:
     from kinetree.motion.motion import Motion
 
 USUAL, SHORTEST, LONGEST = 0.6, 0.25, 1.2
-"""Durations of transitions where none is given, s."""
+"""Default durations of transitions, s."""
 SLOW = 0.3
-"""Figures that are slower stand, m/s."""
+"""Below this base speed a figure counts as standing, m/s."""
 SHARE, STEPS = 0.6, 0.3
-"""The fraction of a transition during which a foot stands that stands at only one end, or at both
-but steps in between, where recordings do not say."""
+"""Default fractions of a transition for which a foot stands: if it stands at only one end, or if it
+stands at both and steps in between."""
 SOON, SWING = 0.15, 0.4
-"""The fractions of a transition that a foot stands at least, or is off the ground before it lands,
-and that it is in the air in a step."""
+"""The least fractions of a transition for which a foot stands, or is off the ground before it
+lands; and the one for which it is in the air in a step."""
 STILL, SETTLED = 0.1, 0.05
-"""Feet that move faster do not stand, and those that move faster where a motion is left or entered
-have not quite landed, or begin to lift, m/s."""
+"""Speed limits of standing feet, m/s: in general, and where a motion is left or entered; faster
+feet have not quite landed there, or begin to lift."""
 APART, TURNED = 0.02, 0.1
-"""m and rad: a foot has stepped if it stands farther than this from where it stood."""
+"""m and rad: a foot has stepped if it stands farther than this from its last stand."""
 
 
 @dataclass(frozen=True)
 class End:
-    """Where one of the motions is left or entered.
+    """The instant at which one of the motions is left or entered.
 
-    motion, time: which motion, and when, s.
-    supports: all that are found in it.
+    motion, time: the motion, and the time in it, s.
+    supports: all supports found in it.
     """
 
     motion: Motion
@@ -56,11 +57,11 @@ class End:
 
     @property
     def q(self) -> Array:
-        """The configuration there."""
+        """The configuration at this instant."""
         return self.motion.at(self.time).q
 
     def pose(self, frame: str) -> Array:
-        """Where a frame is there."""
+        """The pose of a frame at this instant."""
         return self.motion.robot.pose(self.q, frame)
 
     @property
@@ -74,7 +75,7 @@ class End:
         return robot.velocity(x.q, x.v, self.root)[:3]
 
     def standing(self) -> dict[str, Support]:
-        """The supports that last then, by frame, without those of feet that move."""
+        """The supports at this instant, by frame, without those of moving feet."""
         t, x, robot = self.time, self.motion.at(self.time), self.motion.robot
         last = [x for x in self.supports if x.first - 1e-9 <= t <= x.last + 1e-9]
         speeds = [np.linalg.norm(robot.velocity(x.q, x.v, s.frame)[:3]) for s in last]
@@ -96,19 +97,19 @@ class End:
         return [x for x in self.supports if x.frame == frame and x is not own]
 
     def lifts(self, frame: str) -> float | None:
-        """How long a frame that stands goes on standing, s; None if the recording ends before."""
+        """The time until a standing frame lifts, s; None if the recording ends before."""
         last = self.standing()[frame].last
         return last - self.time if last < self.motion.times[-1] else None
 
     def landed(self, frame: str) -> float | None:
-        """How long a frame has stood, s; None if it did when the recording began."""
+        """The time for which a frame has stood, s; None if it stood when the recording began."""
         first = self.standing()[frame].first
         return self.time - first if first > self.motion.times[0] else None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What stands when between two motions.
+    """The supports between two motions.
 
     second: the motion that is entered, moved along the ground.
     supports: with times from the start of the transition, s.
@@ -131,15 +132,15 @@ def planned(
 ) -> Plan:
     """The supports of a transition between two recorded motions, and the second, moved to fit.
 
-    A foot that stands where the first is left and where the second is entered stays where it is:
-    the second motion is moved so that it does. One that stands in both, but elsewhere, steps in
-    between. A foot that stands only after lands where the mean of both motions has it.
+    If a foot stands both where the first motion is left and where the second is entered, it stays:
+    the second motion is moved to match it. A further foot that stands in both, but elsewhere, steps
+    in between. A foot that stands only after the transition lands at the mean of both predictions.
 
     Arguments:
-        first, leave: the motion that is left, and when, s.
-        second, enter: the motion that is entered, and when, s.
+        first, leave: the motion that is left, and the time, s.
+        second, enter: the motion that is entered, and the time, s.
         frames: those that may stand, each with the area of its sole, or None; see `Support`.
-        duration: of the transition, s; None for the time that the steps of both motions take.
+        duration: of the transition, s; None for the duration of the steps in both motions.
         align: whether the second motion is moved along the ground; else it stays.
 
     Returns:
@@ -159,11 +160,11 @@ def planned(
 
 
 def _placed(one: End, two: End, duration: float) -> End:
-    """The second motion where it continues the first."""
+    """The second motion, moved to continue the first."""
     glide = _continued(one, two, duration)
     stay = [name for name in one.standing() if name in two.standing()]
     ways = [along_ground(two.pose(name), one.pose(name)) for name in stay]
-    if ways:  # the foot that stays is the one with which the base moves on as it did
+    if ways:  # the foot that stays is the one that keeps the motion of the base
         base = two.pose(two.root)
         off = [float(np.linalg.norm(((X - glide) @ base)[:2, 3])) for X in ways]
         X = ways[int(np.argmin(off))]
@@ -174,7 +175,7 @@ def _placed(one: End, two: End, duration: float) -> End:
 
 
 def _continued(one: End, two: End, duration: float) -> Array:
-    """How the second motion must be moved if the base goes on at the mean of both speeds."""
+    """The displacement of the second motion if the base moves at the mean of both speeds."""
     start, pose = one.pose(one.root), two.pose(two.root)
     turn = along_ground(pose, start)[:3, :3]
     wanted = start.copy()
@@ -184,11 +185,11 @@ def _continued(one: End, two: End, duration: float) -> Array:
 
 
 def _trodden(one: End, two: End, glide: Array) -> Array:
-    """The same if feet stand in only one: the mean of where both motions would have them land.
+    """The same if feet stand in only one: the mean of the landings predicted by both motions.
 
     Arguments:
         one, two: the ends.
-        glide: what it is where neither motion says.
+        glide: the displacement if neither motion predicts a landing.
     """
     for landing in two.standing():
         pose, wanted = two.pose(landing), []
@@ -203,7 +204,7 @@ def _trodden(one: End, two: End, glide: Array) -> Array:
 
 
 def _strides(one: End, two: End) -> float | None:
-    """How long the steps take of which one motion has the beginning and the other the end, s."""
+    """The duration of steps that begin in one motion and end in the other, s."""
     found = []
     for frame in {**one.standing(), **two.standing()}:
         if frame not in two.standing():
@@ -219,10 +220,10 @@ def _strides(one: End, two: End) -> float | None:
 
 
 def _way(one: End, two: End) -> float:
-    """How long the base takes to where it is entered, at the mean of both speeds, s.
+    """The time of the base to the entry, at the mean of both speeds, s.
 
     Returns:
-        The usual duration where they are slow or do not lead there.
+        The default duration if the speeds are low or do not lead there.
     """
     speed = 0.5 * (one.speed() + two.speed())[:2]
     way = (two.pose(two.root) - one.pose(one.root))[:2, 3]
@@ -234,7 +235,7 @@ def _way(one: End, two: End) -> float:
 
 
 def _phases(plain: Support, one: End, two: End, duration: float) -> list[Support]:
-    """When one foot stands.
+    """The supports of one foot.
 
     Arguments:
         plain: the foot, standing all the time.
@@ -261,7 +262,7 @@ def _phases(plain: Support, one: End, two: End, duration: float) -> list[Support
 
 
 def _mean(said: Sequence[float | None], otherwise: float, duration: float) -> float:
-    """The mean of the times that motions say, or another if they do not; inside the transition."""
+    """The mean of the known times, or a default if none is known; inside the transition."""
     known = [x for x in said if x is not None]
     found = float(np.mean(known)) if known else otherwise
     return min(max(found, SOON * duration), (1.0 - SOON) * duration)

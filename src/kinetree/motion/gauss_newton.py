@@ -1,4 +1,4 @@
-"""Second-order expansions of costs over scalars: exact, or as Gauss-Newton has sums of squares."""
+"""Second-order expansions of costs over scalars: exact, or Gauss-Newton for sums of squares."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def expanded(
 
     Arguments:
         smooth: the kernel of the cost and its arguments, if it is a single number.
-        residuals: the kernel of what is squared, if there is any; `arguments` are its own.
-        by: names of the arguments by which they are derived, and their `sizes`.
+        residuals: the kernel of the squared numbers, if there are any; it takes `arguments`.
+        by: names of the arguments of the derivatives, and their `sizes`.
     """
     n = sum(sizes)
     H: Any = [[0.0] * n for _ in range(n)]

@@ -31,7 +31,7 @@ class GroundForces:
             not stand.
         friction: maps a frame to the share of its friction cone that is used, (T,).
         tau: joint forces of the robot with its velocities as rates of coordinates, (T, nv); those
-            of the root are what no support produces.
+            of the root are the forces that no support produces.
     """
 
     times: Array
@@ -51,7 +51,7 @@ def forces_at(problem: Problem, c: Array, times: Array) -> GroundForces:
     """
     ground = problem.ground
     if ground is None:
-        raise KinetreeError("this transition has no supports: nothing of it stands on the ground")
+        raise KinetreeError("this transition has no supports, and so no ground forces")
     u = np.clip(times / problem.duration, 0.0, 1.0)
     order = np.argsort(u, kind="stable")
     grid = Grid.at(problem.basis, u[order], 1.0)

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class Held(Constraint):
-    """A frame held at a pose, or led along a path of them.
+    """A frame held at a pose, or along a path of poses.
 
     Arguments:
         error: gives the error from q and seven numbers of a target; see `frame_error`.
         frame: its name.
         target: seven numbers at each sample, (*samples, 7), or the same for all.
         rows: 3 for the position, 6 for the whole pose.
-        inside: at which samples it counts, of their shape.
+        inside: the samples at which it counts, of their shape.
         weight: None if it is a constraint; else that of the squared error.
-        slack: how far a constraint lets it stray, m and rad.
+        slack: the allowed error of a constraint, m and rad.
         scale: the error that counts as one, m and rad.
     """
 
@@ -93,7 +93,7 @@ class Held(Constraint):
 
 
 def frame_error(robot: Robot, frame: str, rows: int, scale: float) -> Kernel:
-    """How far a frame is from a target, (rows,), as a kernel of q and the target's seven numbers.
+    """The error of a frame, (rows,), as a kernel of q and the target's seven numbers.
 
     Arguments:
         robot: whose frame it is, with rates of coordinates as velocities.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 THIGH, SHANK = 0.4222, 0.4340
 """Lengths of the figure's legs, m."""
 HIP, ANKLE = 0.085, 0.08
-"""How far its hips are from the middle, and how high its ankles are when it stands, m."""
+"""The distance of the hips from the middle, and the height of standing ankles, m."""
 
 
 def _pose(robot: Robot, angles: Mapping[str, float], height: float = 0.0) -> Array:
@@ -48,13 +48,13 @@ def _pose(robot: Robot, angles: Mapping[str, float], height: float = 0.0) -> Arr
 
 
 def _eased(u: float) -> float:
-    """From 0 to 1, at rest at both ends."""
+    """A smooth step from 0 to 1, at rest at both ends."""
     x = min(max(u, 0.0), 1.0)
     return x**3 * (10.0 - 15.0 * x + 6.0 * x * x)
 
 
 def walk(robot: Robot, duration: float = 2.0) -> Motion:
-    """Legs and arms that swing as in walking, on the spot.
+    """Walking on the spot: legs and arms swing.
 
     Arguments:
         robot: the human figure.
@@ -79,7 +79,7 @@ def stroll(
     period: float = 0.6,
     rate: float = 60.0,
 ) -> Motion:
-    """Walking ahead with feet that stay where they stand, first on the left foot.
+    """Walking ahead without slipping feet, first on the left foot.
 
     Arguments:
         robot: the human figure.
@@ -92,7 +92,7 @@ def stroll(
     height = ANKLE + math.sqrt(reach**2 - (0.6 * length) ** 2)
 
     def foot(t: float, side: int) -> tuple[float, float]:
-        """How far ahead and how high a foot is; side 0 is the left one."""
+        """The position of a foot ahead, and its height; side 0 is the left one."""
         k, u = divmod(t / period + side, 2.0)  # it stands while u is below one, then swings
         start = (2.0 * k - side) * length
         share = (u - 1.2) / 0.8
@@ -130,7 +130,7 @@ def stand(robot: Robot, duration: float = 1.0) -> Motion:
 
 
 def _step(robot: Robot, q: Array, side: str, way: Array) -> None:
-    """Turn a leg so that its foot is flat, in a given way from the hip.
+    """Turn a leg so that its foot is flat, at a given vector from the hip.
 
     Arguments:
         q: changed in place; the pelvis is upright.
@@ -139,7 +139,7 @@ def _step(robot: Robot, q: Array, side: str, way: Array) -> None:
     far = float(np.linalg.norm(way))
     cosine = (far**2 - THIGH**2 - SHANK**2) / (2.0 * THIGH * SHANK)
     knee = math.acos(min(max(cosine, -1.0), 1.0))
-    # from hip to ankle in the axes of the thigh, and the rotation that takes it to the way
+    # the vector from hip to ankle in the thigh's axes, and the rotation that takes it to the way
     own = np.array([-SHANK * math.sin(knee), 0.0, -THIGH - SHANK * math.cos(knee)]) / far
     across = np.cross(way / far, [1.0, 0.0, 0.0])
     across /= -np.linalg.norm(across)
@@ -194,4 +194,4 @@ def sit_down(robot: Robot, duration: float = 1.2) -> Motion:
 
 
 BENT = {"thigh": -0.5, "shank": 1.0, "foot": -0.5}
-"""How far the joints of a leg turn together."""
+"""The angles by which the joints of a leg turn together."""

@@ -10,15 +10,15 @@ programming (2014): the bounds, and the damping of the backward pass.
     alpha        ALPHAS    step lengths; few problems try all but the first at once, as lanes
     mu           damping   added to Q_uu
 
-A start may also be given as states that no motion connects: C. Mastalli et al., Crocoddyl: an
-efficient and versatile framework for multi-contact optimal control (2020), section III-C. A step of
-length alpha closes the gaps between them by as much.
+The initial guess may also be infeasible, with gaps between states: C. Mastalli et al., Crocoddyl:
+an efficient and versatile framework for multi-contact optimal control (2020), section III-C. A step
+of length alpha closes that share of the gaps.
 
 differs: with gaps, a step is accepted by an exact penalty on them (J. Nocedal & S. J. Wright,
 Numerical Optimization (2006), section 18.3), not by the expected decrease alone. Where Q_uu is not
 positive, the costs are first taken without their negative curvature. The quadratic program of each
-step is solved by a fixed number of rounds, in each of which controls whose bound the gradient
-pushes across are held there.
+step is solved by a fixed number of rounds; each of them holds the controls at those bounds that the
+gradient points beyond.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from kinetree.typing import ArrayLike
 
 ALPHAS = 0.5 ** np.arange(8)
 LANES_FILLED = 8
-"""From so many problems on, step lengths are tried one by one: the problems fill the lanes."""
+"""From this number of problems on, step lengths are tried one by one: problems fill the lanes."""
 SMALLEST, LARGEST = 1e-9, 1e9
-"""Of the damping."""
+"""Bounds and factors of the damping."""
 GROUP = 16
-"""Problems whose derivatives are computed and used together."""
+"""The number of problems whose derivatives are computed and used together."""
 CLOSED = 1e-9
 """The sum of gaps below which they count as closed."""
 SUFFICIENT_DECREASE = 1e-4
@@ -71,17 +71,17 @@ def ilqr(
     Arguments:
         problem: what moves, and what it costs.
         q0, v0: states, (..., nq) and (..., nv).
-        u: controls to start from, (..., steps, nu); those that hold the first state if None.
-        tolerance: of the relative decrease in which a problem has converged.
-        iterations: at most so many.
+        u: the initial guess, (..., steps, nu); the controls that hold the first state if None.
+        tolerance: the relative decrease of the cost below which a problem has converged.
+        iterations: at most this many.
         start: the time of the first state, s.
         progress: called with the least cost after each iteration. KeyboardInterrupt ends the
             computation with the best so far.
-        states: q and v to start from, (..., steps + 1, n); those that the controls lead to if None.
-        feasibility: how much conditions may be violated, each in its own unit.
-        y: multipliers of conditions to start from, with their penalties; zeros if None.
-        plan: a motion to start from instead of controls, followed by its feedback. Held frames are
-            not looked at then: the next plan follows at once.
+        states: initial guess of q and v, (..., steps + 1, n); from the controls if None.
+        feasibility: the allowed violation of conditions, each in its own unit.
+        y: initial multipliers of conditions, with their penalties; zeros if None.
+        plan: an initial motion instead of controls, tracked by its feedback. Drift of held frames
+            is not measured then: the next plan follows at once.
     """
     batch, q_first, v_first = first_states(problem, q0, v0)
     tolerance = number("tolerance", tolerance, least=0.0)
@@ -155,7 +155,7 @@ class _Solver:
             self.q, self.v = guess
             self.gaps = self.passes.gaps(self.q, self.v, self.u, start)
             self.open = _sizes(self.gaps)
-        self.price = np.zeros(len(u))  # of gaps, in the merit of a step
+        self.price = np.zeros(len(u))  # the penalty on gaps, in the merit of a step
         self.K = np.zeros((len(u), problem.steps, problem.nu, 2 * n))
         self.damping = np.full(len(u), 1e-6)
         self.growth = np.full(len(u), 2.0)
@@ -204,7 +204,7 @@ class _Solver:
         return history
 
     def _tolerances(self, active: Array, tolerance: float) -> Array | float:
-        """How exactly problems are minimised now; with conditions, at first not at all exactly."""
+        """The tolerances of the current minimisations; with conditions, loose at first."""
         if self.lagrangian is None:
             return tolerance
         return np.maximum(self.lagrangian.level[active], tolerance)
@@ -216,7 +216,7 @@ class _Solver:
         return self.problem.passes.merit(*given, self.start, self.lagrangian.y.of(which))
 
     def _demand(self, active: Array, tolerance: float) -> None:
-        """Change the multipliers of problems that are minimised, until conditions hold."""
+        """Update the multipliers of minimised problems, until conditions hold."""
         assert self.lagrangian is not None
         ended = active[self.done[active] | (self.damping[active] > LARGEST)]
         if not ended.size:
@@ -231,7 +231,7 @@ class _Solver:
         self.value[again] = self._merit(again) if again.size else 0.0
 
     def message(self, batch: bool, drift: Drift) -> str:
-        """Whether all have converged, or why the first that has not did not."""
+        """Whether all have converged; if not, why the first failure did not."""
         converged = self.done & (drift.largest <= ALLOWED_DRIFT)
         if converged.all():
             return "converged"
@@ -267,7 +267,7 @@ class _Solver:
         rows = np.flatnonzero(~fault)
         better, whole = np.zeros(len(active), bool), np.zeros(len(active), bool)
         tried = 0
-        while tried < len(ALPHAS) and rows.size:  # a whole step is mostly right
+        while tried < len(ALPHAS) and rows.size:  # a full step is mostly accepted
             several = tried > 0 and rows.size < LANES_FILLED
             alphas = ALPHAS[tried:] if several else ALPHAS[tried : tried + 1]
             some = Gains(*(x if len(rows) == len(active) else x[rows] for x in gains))
@@ -315,7 +315,7 @@ class _Solver:
         room = self.problem.lower - u, self.problem.upper - u
         at = self.passes.expansion(q, v, u, self.start, y)
         gains = self.passes.backward(at, damping, *room, gaps)
-        if gains.fault.any():  # somewhere the costs curve downwards
+        if gains.fault.any():  # somewhere Q_uu is not positive definite
             gains = self.passes.backward(_convex(at), damping, *room, gaps)
         return gains
 
@@ -347,7 +347,7 @@ class _Solver:
         return better
 
     def _damp(self, active: Array, better: Array, whole: Array) -> None:
-        """Less damping after a whole step, more after none; faster the more often there is none."""
+        """Less damping after a full step, more after none; repeated failures raise it faster."""
         damping, growth = self.damping[active], self.growth[active]
         lowered = np.where(whole, np.maximum(damping / 3.0, SMALLEST), damping)
         self.damping[active] = np.where(better, lowered, np.maximum(damping, 1e-6) * growth)

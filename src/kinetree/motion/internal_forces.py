@@ -14,17 +14,17 @@ from kinetree.motion.arrays import Array
 from kinetree.motion.stance import ENTRIES, Standing
 
 TIP = 1e-4
-"""Rounds the tip of friction cones, relative to the weight."""
+"""Smooths the tip of friction cones, relative to the weight."""
 STEPS = 40
-"""Newton steps at most."""
+"""The most Newton steps."""
 LEFT = 1e-12
-"""What the next step may still gain, relative to the effort."""
+"""Steps end once the next one would gain less than this, relative to the effort."""
 SHORTEST = 1e-3
 """The least share of a step that is tried."""
 ROUNDING = 1e-14
 
 Elements = Callable[[Array], tuple[Array, Array, Array]]
-"""Value, slope and curvature of what each row of h adds to the cost."""
+"""Value, slope and curvature of the cost term of each row of h."""
 
 
 def apply(A: Array, x: Array) -> Array:
@@ -41,10 +41,10 @@ def cone_rows(maps: Standing, lam: Array, weight: float, tip: float = TIP) -> Ar
     """h: the friction cone of each frame, then the edges of its area, over the weight, (..., rows).
 
     Arguments:
-        maps: who stands, with which friction and area.
+        maps: the standing frames, with their friction and areas.
         lam: ground forces, (..., M).
         weight: of the robot, N.
-        tip: by how much the tip of the cones is rounded.
+        tip: the smoothing of the cones' tips.
     """
     each = lam.reshape(*lam.shape[:-1], -1, ENTRIES) / weight
     share = _shares(maps)
@@ -54,7 +54,7 @@ def cone_rows(maps: Standing, lam: Array, weight: float, tip: float = TIP) -> Ar
 
 
 def _shares(maps: Standing) -> Array:
-    """How forces and the moment about the normal count in the cone, (..., K, 6)."""
+    """The weights of forces and of the moment about the normal in the cone, (..., K, 6)."""
     share = np.zeros((*maps.mu.shape, ENTRIES))
     share[..., :2], share[..., 5] = 1.0, 1.0 / maps.radius**2
     return share
@@ -104,13 +104,13 @@ def curvature(first: Array, cones: Array, slope: Array, bend: Array) -> Array:
 def least_effort(
     maps: Standing, lam: Array, g: Array, H: Array, elements: Elements, weight: float, scale: Array
 ) -> Array:
-    """The change of z to the least of a quadratic function of lambda and the elements of h.
+    """The change of z to the minimum of a quadratic function of lambda plus the elements of h.
 
     Arguments:
         maps: between ground forces and their wrench.
         lam: the forces to begin with, (..., M).
         g, H: gradient and second derivatives of the effort there.
-        elements: what rows of h add to the cost.
+        elements: the cost terms of the rows of h.
         weight: of the robot, N.
         scale: of the effort, (...).
     """

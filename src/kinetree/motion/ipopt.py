@@ -1,4 +1,4 @@
-"""Transitions by Ipopt, which CasADi brings along: an alternative to Newton's method.
+"""Transitions by the Ipopt that comes with CasADi: an alternative to Newton's method.
 
 Source: A. Wächter & L. T. Biegler, On the implementation of an interior-point filter line-search
 algorithm for large-scale nonlinear programming (2006).
@@ -25,7 +25,7 @@ def by_ipopt(problem: Problem, c: Array) -> tuple[Solutions, Array]:
 
     Arguments:
         problem: without constraints.
-        c: where it starts, (problems, blocks, n).
+        c: the initial guess, (problems, blocks, n).
     """
     cs = optional("casadi", "method 'ipopt'")
     every, floor = np.arange(problem.count), cost_floor(problem, c)
@@ -71,16 +71,16 @@ class _OneProblem:
         return np.triu(H.reshape(blocks * n, blocks * n))
 
     def pattern(self) -> Array:
-        """Where the upper triangle can be other than zero."""
+        """The sparsity pattern of the upper triangle."""
         blocks, n = self.shape
         block = np.arange(blocks * n) // n
         near = np.abs(block[:, None] - block) <= self.problem.basis.degree
         return np.triu(near)
 
     def minimum(self, cs: Any, start: Array, tolerance: float, most: int) -> tuple[Array, int]:
-        """Where Ipopt ends, and after how many iterations."""
+        """Ipopt's result, and the number of iterations."""
         size = len(start)
-        row, column = np.nonzero(self.pattern().T)[::-1]  # column by column, as CasADi has it
+        row, column = np.nonzero(self.pattern().T)[::-1]  # in CasADi's column order
         upper = cs.Sparsity.triplet(size, size, row.tolist(), column.tolist())
         dense, one, none = (cs.Sparsity.dense(n, 1) for n in (size, 1, 0))
 

@@ -1,14 +1,14 @@
-"""The multipliers of an optimal control problem's conditions, and when they change.
+"""The multipliers of an optimal control problem's conditions, and their updates.
 
 Source: J. Nocedal & S. J. Wright, Numerical Optimization (2006), algorithm 17.4; the first penalty
 is that of R. Andreani et al., On augmented Lagrangian methods with general lower-level constraints
-(2008), section 5.1, with all conditions instead of those that are violated: it depends on the units
-of a condition, not on where a problem starts.
+(2008), section 5.1, with all conditions instead of the violated ones: it depends on the units of a
+condition, not on the initial guess.
 
     paper      code        meaning
     lambda     y           multipliers, the penalty last
-    omega      level       how exactly the next minimisation is done
-    eta        feasibility how much a condition may be violated at the end
+    omega      level       the tolerance of the next minimisation
+    eta        feasibility the allowed violation of a condition at the end
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from kinetree.motion.control_problem import ControlProblem
 
 ENOUGH = 0.25
-"""If violations fall to less than this share of what they were, the penalty stays."""
+"""If violations fall below this share of the last ones, the penalty stays."""
 GROWTH = 10.0
-"""By which the penalty grows otherwise."""
+"""The factor by which the penalty grows otherwise."""
 FIRST_PENALTY, LARGEST_PENALTY = (1e-6, 1e4), 1e12
 FIRST_LEVEL, FINER = 1e-3, 0.1
-"""The relative decrease at which the first minimisation stops; of each next one, this share."""
+"""The tolerance of the first minimisation, and the factor from one tolerance to the next."""
 
 
 class Multipliers(NamedTuple):
@@ -43,10 +43,10 @@ class Multipliers(NamedTuple):
     final: Array
 
     def of(self, which: Array) -> Multipliers:
-        """Those of some problems.
+        """The multipliers of some problems.
 
         Arguments:
-            which: the places of the problems.
+            which: the indices of the problems.
 
         Returns:
             Their multipliers.
@@ -59,7 +59,7 @@ class Lagrangian:
 
     Arguments:
         problem: what is minimised.
-        feasibility: how much a condition may be violated, in its own unit.
+        feasibility: the allowed violation of a condition, in its own unit.
         y: multipliers to start from; zeros if None.
     """
 
@@ -71,11 +71,11 @@ class Lagrangian:
         self.y = Multipliers(np.zeros((0, 0, 1)), np.zeros((0, 1)))
 
     def begin(self, q: Array, v: Array, u: Array, cost: Array, start: float) -> None:
-        """Measure violations where problems start, and choose penalties.
+        """Measure violations of the initial guesses, and choose penalties.
 
         Arguments:
             q, v, u: motions, as in `ilqr`.
-            cost: theirs, (problems,).
+            cost: of these motions, (problems,).
             start: the time of the first state, s.
         """
         problem, count = self.problem, len(q)
@@ -107,7 +107,7 @@ class Lagrangian:
         return running, final
 
     def _violations(self, running: Array, final: Array) -> tuple[Array, Array]:
-        """By how much each is violated: the state that is given cannot be otherwise."""
+        """The violation of each; conditions on the given first state do not count."""
         costs = self.problem.terms
         found: list[Array] = []
         for rows, conditions in (
@@ -122,7 +122,7 @@ class Lagrangian:
         return found[0], found[1]
 
     def _note(self, which: Array, rows: Array, final: Array, start: float) -> None:
-        """Keep the largest violation of each problem, and what is violated when."""
+        """Keep the largest violation of each problem, with its condition and time."""
         if not hasattr(self, "violation"):
             self.violation = np.full(len(which), np.inf)
             self.where = [""] * len(which)
@@ -141,7 +141,7 @@ class Lagrangian:
             self.violation[problem], self.where[problem] = largest, where
 
     def update(self, which: Array, q: Array, v: Array, u: Array, start: float) -> Array:
-        """Change the multipliers of problems that were minimised.
+        """Update the multipliers of minimised problems.
 
         Arguments:
             which: their indices.
@@ -149,7 +149,7 @@ class Lagrangian:
             start: the time of the first state, s.
 
         Returns:
-            Whether each of them is finished: feasible, and minimised as exactly as asked.
+            Whether each of them is finished: feasible, and minimised to the final tolerance.
         """
         running, final = self._rows(q, v, u, start)
         before = self.violation[which].copy()

@@ -71,7 +71,7 @@ class Motion:
         length = f"{len(self.times)} times, {self.duration:g} s"
         return f"<Motion of {self.robot.name!r}: {length}>"
 
-    # where they come from
+    # construction
 
     @staticmethod
     def from_simulation(robot: Robot, simulation: Simulation) -> Motion:
@@ -132,7 +132,7 @@ class Motion:
             path: of the file.
         """
         file = kinds.path("path", path)
-        if file.suffix.lower() != ".npz":  # as NumPy names such files
+        if file.suffix.lower() != ".npz":  # NumPy adds this suffix
             file = file.with_name(f"{file.name}.npz")
         with complete(file) as temporary:
             np.savez_compressed(temporary, times=self.times, q=self.q, v=self.v, a=self.a)
@@ -141,12 +141,12 @@ class Motion:
 
     @property
     def start(self) -> float:
-        """When it starts, s."""
+        """The time of the first sample, s."""
         return float(self.times[0])
 
     @property
     def duration(self) -> float:
-        """How long it lasts, s."""
+        """The time from the first sample to the last, s."""
         return float(self.times[-1] - self.times[0])
 
     @cached_property
@@ -282,7 +282,7 @@ class Motion:
 
         Arguments:
             other: starts while this one ends.
-            duration: for how long the two are mixed, s.
+            duration: of the mixed part, s.
             rate: samples per second while they are mixed.
 
         Returns:
@@ -315,7 +315,7 @@ class Motion:
         """
         same_robot(self.robot, instance("other", other, Motion, "a kinetree.Motion").robot)
 
-    # seeing
+    # pictures
 
     def plot(self, path: str | Path | None = None) -> Any:
         """A plot of q, v and the joint forces over time.
@@ -346,7 +346,7 @@ class Motion:
         return stick_figures(self, path, count, axes)
 
     def strobe(self, path: str | Path | None = None, count: int = 12, axes: str = "xz") -> Any:
-        """Stick figures where they are, as a strobe light shows them.
+        """Stick figures at their positions, as in a strobe photograph.
 
         Arguments:
             path: where to save it; not saved if None.
@@ -374,12 +374,12 @@ def same_robot(one: Robot, other: Robot) -> None:
 
 
 def _with_turns(given: Array, joined: Array, times: Array, v: Array) -> Array:
-    """Coordinates as given where velocities agree better with them than with the shortest way.
+    """The given coordinates where velocities agree better with them than with the shortest path.
 
-    A joint that turns by more than half a turn between two samples does not go the shortest way.
+    A joint that turns by more than half a turn between two samples does not take the shortest path.
 
     Arguments:
-        given, joined: as they were given, and joined by the shortest ways, (T, n).
+        given, joined: coordinates as given, and continued along shortest paths, (T, n).
         times: s, (T,).
         v: velocities, (T, n).
     """

@@ -1,4 +1,4 @@
-"""Model-predictive control: optimal control solved again at every period, from where it ended."""
+"""Model-predictive control: optimal control solved anew in every period, with a warm start."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 METHODS = ("ilqr", *KINDS)
 OPTIONS = ("samples", "knots", "noise", "temperature", "seed")
-"""Of the methods by sampling."""
+"""Options of the sampling methods."""
 
 
 @dataclass
@@ -38,7 +38,7 @@ class ClosedLoopRun:
         times: s, (T,).
         q, v: states, (T, n).
         u: controls, (T - 1, nu).
-        seconds: how long each plan took, s, (T - 1,).
+        seconds: the computation time of each plan, s, (T - 1,).
         problem: the horizon of the controller.
     """
 
@@ -50,7 +50,7 @@ class ClosedLoopRun:
     seconds: Array
 
     def percentile(self, share: float = 99.0) -> float:
-        """The time within which a given share of the plans was found.
+        """A percentile of the plans' computation times.
 
         Arguments:
             share: in percent.
@@ -75,7 +75,7 @@ class ModelPredictiveControl:
     Arguments:
         problem: the horizon and its cost.
         method: "ilqr", "mppi" or "predictive".
-        iterations: how many each plan takes.
+        iterations: the number in each plan.
         options: settings of the sampling methods, as in `Sampler`.
     """
 
@@ -99,8 +99,8 @@ class ModelPredictiveControl:
         """Forget the last plan.
 
         Arguments:
-            u: the controls to begin with, (steps, nu). If None, sampling begins with zeros, and
-                "ilqr" with what holds the first state.
+            u: the initial controls, (steps, nu). If None, sampling begins with zeros, and "ilqr"
+                with the controls that hold the first state.
         """
         shape = self.u.shape
         self._y: Multipliers | None = None
@@ -137,7 +137,7 @@ class ModelPredictiveControl:
         given = (self.problem, q, v, u, 1e-6, self.iterations, t)
         found = ilqr(*given, y=self._y, plan=self._plan)
         last = found.u[-1]
-        if self.problem.step.switches:  # what stands may change: a force that was held would swing
+        if self.problem.step.switches:  # they switch: old forces do not hold
             after = self.problem.step.active(found.times[-1:])
             last = self.problem.step.holding(found.q[-1], after)[0, self.problem.motors]
         self._plan = Plan(found.q, found.v, found.u, found.K).later(last)
@@ -159,12 +159,12 @@ class ModelPredictiveControl:
         Arguments:
             q0, v0: the initial state, (nq,) and (nv,).
             duration: s.
-            plant: the robot that moves, with the same coordinates, such as one with contacts where
-                plans have phases; that of the problem, by the same steps, if None.
-            substeps: how many steps of a plant a period has.
+            plant: the simulated robot, with the same coordinates, for example with contacts where
+                plans have phases; that of the problem, with the same steps, if None.
+            substeps: the number of steps of a plant in a period.
 
         Returns:
-            Times, states, controls, and how long each plan took.
+            Times, states, controls, and the computation time of each plan.
         """
         problem = self.problem
         length = number("duration", duration, 0.0)
@@ -198,7 +198,7 @@ class ModelPredictiveControl:
 
 
 def _plant(robot: Robot, given: Any) -> Robot | None:
-    """The robot that moves, if it can take the place of another one."""
+    """The simulated robot; refused if its coordinates differ from the planned one's."""
     if given is not None:
         instance("plant", given, Core, "a kinetree.Robot")
         if (given.nq, given.nv) != (robot.nq, robot.nv):

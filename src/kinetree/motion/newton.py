@@ -1,16 +1,16 @@
-"""Newton's method with Levenberg and Marquardt's damping, for many problems with band matrices.
+"""Newton's method with Levenberg-Marquardt damping, for many problems with band matrices.
 
 Source: K. Madsen, H. B. Nielsen & O. Tingleff, Methods for non-linear least squares problems
-(2004), section 3.2: the damping and how it changes with the gain.
+(2004), section 3.2: the damping and its update by the gain ratio.
 
-differs: the Gauss-Newton matrix leads far along curved valleys but converges linearly where
-residuals are not small. So a problem begins with it, and takes the exact second derivatives once
-that gains little. The damping is then also raised until the matrix is positive definite. It
-adds a multiple of the identity, not of the diagonal: curvature depends on angles, not on inertia.
+differs: the Gauss-Newton matrix allows long steps along curved valleys but converges linearly if
+residuals are large. So a problem begins with it, and changes to exact second derivatives once it
+gains little. The damping is then also raised until the matrix is positive definite. It adds a
+multiple of the identity, not of the diagonal: curvature depends on angles, not on inertia.
 
 A problem has converged where the Newton decrement g . H^-1 g / 2, the decrease that the quadratic
 model without damping predicts, is small relative to the value (S. Boyd & L. Vandenberghe, Convex
-Optimization (2004), section 9.5.1). This does not depend on units, nor on where it started.
+Optimization (2004), section 9.5.1). This does not depend on units, nor on the initial guess.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from kinetree.motion.band_solver import factor_bands, solve_bands
 from kinetree.motion.surface import LOST, RETURNS, Normal, Surface, normal
 
 SMALLEST, LARGEST = 1e-18, 1e8
-"""Of the damping, relative to the value at the start."""
+"""Bounds of the damping, relative to the initial value."""
 FIRST = 2e-4
-"""The damping to begin with."""
+"""The initial damping."""
 WINDOW, LITTLE = 5, 1e-2
 """If so many steps gain less than this share, a problem changes to exact second derivatives."""
 FARTHEST = 2.0
-"""The largest change of a coefficient in a step, rad or m: beyond, nothing is nearly quadratic, and
-joints that hardly cost effort would spin."""
+"""The largest change of a coefficient in a step, rad or m: beyond, the quadratic model is invalid,
+and joints that hardly cost effort would spin."""
 BENT = 0.25
-"""By which the damping falls at most on a surface: it bends, and steps soon reach too far."""
+"""The least factor of the damping in an update on a surface, whose curvature limits steps."""
 STALLED = 1e-15
-"""Relative decrease below which a step says nothing about the gain."""
+"""Relative decrease below which the gain ratio of a step is meaningless."""
 SHORTER = (0.5, 0.2, 0.05)
-"""Lengths that are tried of a step that does not lower the value, before it is damped more: where
-the value has kinks, as penalties have, the direction is good and the length is not."""
+"""Step lengths that are tried before the damping is raised: if the value has kinks, such as those
+of penalties, the direction is good and the length is not."""
 SINGULAR = 1e-14
-"""Added to the second derivatives for the decrement, relative to the largest of them: directions
-in which the value does not change at all are left out by it."""
+"""Added to the second derivatives for the decrement, relative to the largest of them; it removes
+directions in which the value is constant."""
 
 
 class Expansion(NamedTuple):
@@ -60,7 +60,7 @@ class Expansion(NamedTuple):
 
 
 class Objective(Protocol):
-    """What is minimised. `which` says which problems the rows of c belong to."""
+    """The function to minimise. `which` has the problem of each row of c."""
 
     def values(self, c: Array, which: Array) -> Array:
         """(problems,), from c (problems, blocks, n)."""
@@ -71,14 +71,14 @@ class Objective(Protocol):
 
 @dataclass
 class Solutions:
-    """What the minimisation of many problems gave.
+    """The results of minimising many problems.
 
     c: the best coefficients, (problems, blocks, n).
     value: (problems,).
     optimality: the Newton decrement before the last step, relative to the value, (problems,);
         infinite where the second derivatives were not positive definite.
     converged: whether it is below the tolerance, (problems,).
-    iterations, evaluations: how many second derivatives and values were computed, (problems,).
+    iterations, evaluations: the numbers of second derivatives and values computed, (problems,).
     damping: at the end, (problems,).
     exact: whether its second derivatives were exact at the end, (problems,).
     history: the values after each iteration, (problems,) each.
@@ -98,7 +98,7 @@ class Solutions:
 
     @staticmethod
     def at(c: Array, value: Array) -> Solutions:
-        """What is known before anything is done: coefficients and their values."""
+        """The initial state: coefficients and their values."""
         n = len(c)
         none, count = np.zeros(n, bool), np.zeros(n, int)
         state = (np.full(n, np.inf), none.copy(), count, count.copy(), np.full(n, FIRST), none)
@@ -119,10 +119,10 @@ def minimize(
     """Minimise many problems at once; each stops when its own decrement is small.
 
     Arguments:
-        start: where they start (`Solutions.at`), or what an earlier minimisation gave; not changed.
+        start: initial guesses (`Solutions.at`), or the result of an earlier call; not changed.
         tolerance: of the Newton decrement, relative to the value.
-        iterations: at most so many.
-        floor: values that are smaller count as this large, (problems,).
+        iterations: at most this many.
+        floor: smaller values count as this large, (problems,).
         exact: whether second derivatives are exact: "late", "always" or "never".
         progress: called with the values after each iteration. KeyboardInterrupt ends the
             minimisation with the best so far.
@@ -160,8 +160,8 @@ def _along(
     """The solutions of band matrices under equalities: x with rows + J x = 0.
 
     Returns:
-        The solutions; which matrices were positive definite; and of each of these, the ways off
-        its surface and the change of its multipliers.
+        The solutions; which matrices were positive definite; and for each of these, the normal
+        directions of its surface and the change of its multipliers.
     """
     ways: list[tuple[Normal, Array] | None] = []
     found = np.zeros_like(right)
@@ -209,7 +209,7 @@ class _Minimization:
             converged=waiting.copy(),
             iterations=start.iterations.copy(),
             evaluations=start.evaluations.copy(),
-            damping=np.minimum(start.damping, FIRST),  # what ended the last one may go now
+            damping=np.minimum(start.damping, FIRST),  # a large final damping is not kept
             exact=self.exact,
             history=list(start.history),
         )
@@ -252,7 +252,7 @@ class _Minimization:
         """One step of every active problem."""
         solutions = self.solutions
         step, predicted = self._steps(active)
-        # with damping, less is predicted than without: a cheap test comes first
+        # the damped decrease is a lower bound of the decrement: a cheap test comes first
         size = np.maximum(np.abs(solutions.value[active]), self.floor[active])
         self._judge(active[predicted <= self.tolerance * size])
         share = np.ones(len(active))
@@ -269,13 +269,13 @@ class _Minimization:
             c[some[good]] = near[good]
             better[some[good]] = True
         gain = (solutions.value[active] - value) / np.maximum(predicted, 1e-300)
-        gain = np.where(share < 1.0, 0.5, gain)  # a shortened step says nothing: as it was
+        gain = np.where(share < 1.0, 0.5, gain)  # shortened: keep the damping
         self._damp(active, np.where(np.isfinite(gain), gain, -1.0), better)
         moved = active[better]
         solutions.c[moved] = c[better]
         solutions.value[moved] = value[better]
         if self.surface is not None:
-            solutions.damping[moved] /= share[better]  # the surface bends: shorter, and elsewhere
+            solutions.damping[moved] /= share[better]  # on a curved surface: shorter, turned
             for k, part in zip(moved, share[better], strict=True):
                 if k in self.ways:
                     self.surface.push(k, part * self.ways[k][1])
@@ -292,7 +292,7 @@ class _Minimization:
         return c, np.where(met, self.objective.values(c, which), np.inf)
 
     def _returned(self, c: Array, which: Array) -> Array:
-        """Bring motions back to the surface, in place; whether they got there."""
+        """Bring motions back to the surface, in place; whether they reached it."""
         if self.surface is None:
             return np.ones(len(c), bool)
         for _ in range(RETURNS):
@@ -306,13 +306,13 @@ class _Minimization:
         return ~off
 
     def _better(self, which: Array, value: Array, predicted: Array, floor: Array) -> Array:
-        """Whether values are lower than before, or as good as rounding can tell."""
+        """Whether values are lower than before, or equal up to rounding."""
         gained = self.solutions.value[which] - value
         better = np.isfinite(value) & ((gained > 0.0) | (predicted <= floor))
         return better & (gained >= -8.0 * floor)
 
     def _expand(self, which: Array) -> None:
-        """Values and derivatives where problems are now."""
+        """Update values and derivatives at the current coefficients."""
         self.switched = np.zeros(len(self.everything), bool)
         for exact in (False, True):
             some = which[self.exact[which] == exact]
@@ -339,7 +339,7 @@ class _Minimization:
         self.exact[some] = self.switched[some] = True
 
     def _damp(self, active: Array, gain: Array, better: Array) -> None:
-        """The damping of each problem, after a step that gained so much of what was predicted."""
+        """Update the damping of each problem by the gain ratio of its step."""
         damping, growth = self.solutions.damping, self.growth
         up, down = active[~better], active[better]
         damping[up] *= growth[up]

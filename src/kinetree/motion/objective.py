@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Key = TypeVar("Key", bound=Hashable)
 RATE = {"q": 0, "v": 1, "a": 2}
-"""Maps a coordinate or its rate to how many times it is differentiated."""
+"""Maps a coordinate or its rate to its order of differentiation."""
 
 
 class Integral:
@@ -32,7 +32,7 @@ class Integral:
     Arguments:
         robot: its velocities are rates of its coordinates.
         grid: the samples.
-        terms: what is summed.
+        terms: the summands.
         duration: of the motion, s.
     """
 
@@ -91,7 +91,7 @@ class Integral:
 
     @property
     def wide(self) -> int:
-        """How many coefficients count in an interval."""
+        """The number of coefficients that affect an interval."""
         return self._N.shape[-1]
 
     def value_and_gradient(self, c: Array, which: Array) -> tuple[Array, Array]:
@@ -135,7 +135,7 @@ class Integral:
         return J
 
     def accelerations(self) -> Array:
-        """From all coefficients to accelerations at samples, each times the root of its weight.
+        """The map from all coefficients to accelerations at samples, each times its weight's root.
 
         Returns:
             (samples, count).

@@ -1,8 +1,8 @@
 """The two passes of differential dynamic programming over a control problem, compiled.
 
-The backward pass is a recursion over matrices (`runtime.cpu.riccati`). What it needs of every
-step, [A B] and the costs to second order, comes from kernels over all steps at once. The forward
-pass is a loop over time in machine code, with the gains as series; step lengths are systems of it.
+The backward pass is a recursion over matrices (`runtime.cpu.riccati`). Its inputs, [A B] and the
+costs to second order, come from kernels over all steps at once. The forward pass is a loop over
+time in machine code, with the gains as series; each step length is a system of the loop.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from kinetree.motion.control_problem import ControlProblem
 
 FUSED = 8
-"""Up to so many velocities one kernel gives all that the backward pass needs of a step."""
+"""Up to this number of velocities, one kernel computes all inputs of the backward pass."""
 ROUNDS = 4
-"""Of the search for the controls at their bounds."""
+"""The number of rounds that find the controls at their bounds."""
 
 
 class Expansion(NamedTuple):
@@ -187,7 +187,7 @@ class Passes:
 
         Arguments:
             at: the expansion about the motions.
-            damping: what is added to the diagonal of Q_uu, (problems,).
+            damping: added to the diagonal of Q_uu, (problems,).
             lower, upper: bounds on the change of controls, (problems, steps, nu).
             gaps: between the end of each step and the next state, (problems, steps, nx); zero if
                 None.
@@ -232,7 +232,7 @@ class Passes:
             first: q and v to start from, (problems, n); those of `states` if None.
 
         Returns:
-            q, v, u and costs, (problems, alphas, ...); costs with what conditions add.
+            q, v, u and costs, (problems, alphas, ...); costs include the terms of conditions.
         """
         problem, costs = self.problem, self.problem.terms
         (q, v), (k, K) = states, gains
@@ -314,7 +314,7 @@ class Passes:
     def merit(
         self, q: Array, v: Array, u: Array, start: float = 0.0, y: Multipliers | None = None
     ) -> Array:
-        """The costs of motions, with what conditions add.
+        """The costs of motions, with the terms of conditions.
 
         Arguments:
             q, v, u, start, y: as in `expansion`.
@@ -331,7 +331,7 @@ class Passes:
     # gaps
 
     def gaps(self, q: Array, v: Array, u: Array, start: float = 0.0) -> Array:
-        """By how much each step misses the next state.
+        """The gap between the end of each step and the next state.
 
         Arguments:
             q, v: states, (problems, steps + 1, nq) and (problems, steps + 1, nv).
@@ -356,7 +356,7 @@ class Passes:
 def _without_forces(H: Array, g: Array, F: Array) -> tuple[Array, Array]:
     """Derivatives by (z, forces) as those by z, with F those of forces by z.
 
-    Second derivatives of forces are left out, as Gauss and Newton do.
+    Second derivatives of forces are left out (Gauss-Newton).
     """
     n = F.shape[-1]
     F_T = F.swapaxes(-1, -2)

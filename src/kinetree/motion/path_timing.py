@@ -7,13 +7,13 @@ Source: Pham & Pham (2018), as in `reachable_speeds`. Along a path q(s) with x =
 
     code    meaning
     a       M q'
-    b       M q'' and what is quadratic in velocities
+    b       M q'' and terms quadratic in velocities
     c       gravity, springs
-    d, f    damping of the joints, and their dry friction: what changes its sign with the velocity
+    d, f    damping of the joints, and their dry friction: terms odd in the velocity
 
-differs: sqrt(x) is replaced by its tangent at the speeds that were found before, and the passes are
-repeated. The motion between grid points is looked at afterwards: where it exceeds a limit, this
-limit is lowered there, and the passes are repeated.
+differs: sqrt(x) is replaced by its tangent at the speeds of the last passes, and the passes are
+repeated. Then the motion is checked between grid points: where it exceeds a limit, this limit is
+lowered there, and the passes are repeated.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ KEPT = 1e-6
 REPEATS = 12
 """The most repetitions of the passes."""
 BETWEEN = np.array([0.0, 0.25, 0.5, 0.75, 1.0]) * (1.0 - 2e-9) + 1e-9
-"""Where an interval of time is checked; its ends from inside, because forces jump there."""
+"""The points at which an interval is checked; its ends from inside, because forces jump there."""
 HERMITE = [[0.0, 1.0, -2.0, 1.0], [0.0, 0.0, 3.0, -2.0], [0.0, 0.0, -1.0, 1.0]]
 """Cubics from 0 to 1, as coefficients of powers: those with a slope of one at 0, a value of one at
 1, a slope of one at 1, and zero otherwise."""
 FEWEST = 400
 """The least number of grid points by default."""
 MORE = 1.2
-"""How much more than it was exceeded a limit is lowered."""
+"""A limit is lowered by the excess times this factor."""
 UNLIMITED = 1e12
-"""x where velocities do not limit it."""
+"""The bound of x if velocities do not limit it."""
 TINY = 1e-9
 """Rows whose factor of u is below this fraction of the largest one do not bound u."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What bounds a motion: one number a velocity; infinite for none."""
+    """The limits of a motion: one number a velocity; infinite for none."""
 
     velocity: Array
     acceleration: Array
@@ -209,7 +209,7 @@ def _where(s: Array, k: int) -> str:
 
 
 def _fastest(path: Path, limits: Limits) -> Array:
-    """The largest x that velocities allow, (N + 1,)."""
+    """The largest x that velocity limits allow, (N + 1,)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(path.dq == 0.0, np.inf, limits.velocity / np.abs(path.dq))
     most: Array = np.minimum(ratio.min(axis=-1) ** 2, UNLIMITED)
@@ -217,7 +217,7 @@ def _fastest(path: Path, limits: Limits) -> Array:
 
 
 def _timed(path: Path, limits: Limits, passes: Passes) -> Motion:
-    """The motion whose limits are kept between grid points, too."""
+    """The motion that keeps its limits between grid points, too."""
     _check_held(path)
     room = np.ones((len(path.s), len(path.names)))
     fastest = _fastest(path, limits)
@@ -236,7 +236,7 @@ def _timed(path: Path, limits: Limits, passes: Passes) -> Motion:
         name = path.names[int(over[k].argmax())] if worst > speeding.max() else "velocity"
         where = _where(path.s, k)
     raise KinetreeError(
-        f"time_path: {name} stays {worst:.2g} of its limit above it near {where}; a finer grid is "
+        f"time_path: {name} exceeds its limit by {worst:.2g} of it near {where}; a finer grid is "
         f"expected, such as points={2 * len(path.s)}"
     )
 
@@ -283,7 +283,7 @@ def _lines(factor: Array, square: Array, constant: Array, room: Array) -> tuple[
 
 
 def _refuse(path: Path, i: int, k: Array, cu: Array, cl: Array) -> None:
-    """Say which rows contradict each other in an interval."""
+    """Raise an error that names the rows that contradict each other in an interval."""
     i = min(i, len(k) - 1)
     names = [*path.names, *path.names, "velocity"]
     upper, lower = int(cu[i].argmin()), int(cl[i].argmax())
@@ -294,7 +294,7 @@ def _refuse(path: Path, i: int, k: Array, cu: Array, cl: Array) -> None:
 
 
 def _timing(path: Path, x: Array) -> tuple[Array, Array]:
-    """When the grid points are passed, and velocities there, from speeds x."""
+    """The times of the grid points, and velocities there, from speeds x."""
     speed = np.sqrt(np.maximum(x, 0.0))
     sums = speed[:-1] + speed[1:]
     if not (sums > 0.0).all():
@@ -339,7 +339,7 @@ def _hermite() -> Array:
 
 
 def _at_points(of_intervals: Array) -> Array:
-    """What is lowered in intervals, at both of their ends."""
+    """The reductions of limits in intervals, at both of their ends."""
     none = np.zeros_like(of_intervals[:1])
     before, after = np.concatenate([none, of_intervals]), np.concatenate([of_intervals, none])
     found: Array = np.maximum(before, after)

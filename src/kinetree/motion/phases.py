@@ -1,8 +1,8 @@
 """Phases of a motion: which constraints act when.
 
-A schedule is known before the motion is: feet stand in given intervals of time. Steps belong to the
-phase in which they start; a constraint that acts in a step and did not in the step before touches
-down there.
+A schedule is given before the motion is computed: feet stand in given intervals of time. A step
+belongs to the phase in which it starts. A constraint that acts in a step but not in the one before
+touches down there.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from kinetree.motion.arrays import Array
 from kinetree.robot.checks import number
 
 Phases = Sequence["Phase"] | Callable[[float], Iterable[str]]
-"""What a user gives: a list of phases, or a function from the time to names of constraints."""
+"""A list of phases, or a function from the time to names of active constraints."""
 ROUNDING = 1e-6
-"""In steps: a phase that ends less than this before a step starts ends at its start."""
+"""In steps: the tolerance with which ends of phases are rounded to starts of steps."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Phase:
     """A time in which some constraints of a robot act.
 
     Arguments:
-        until: when it ends, s; it starts where the phase before it ends.
+        until: its end, s; it starts at the end of the phase before it.
         active: the names of the constraints that act.
     """
 

@@ -105,7 +105,7 @@ def stick_figures(
     Arguments:
         motion: what is drawn.
         path: where to save it; not saved if None.
-        count: how many.
+        count: the number of figures.
         axes: the two axes of the world that are seen, such as "xz".
     """
     times, lines, colors = _figures(motion, count, axes)
@@ -135,12 +135,12 @@ def stick_figures(
 def strobe(
     motion: Motion, path: str | Path | None = None, count: int = 12, axes: Any = "xz"
 ) -> Any:
-    """Stick figures where they are, as a strobe light shows them, later ones darker.
+    """Stick figures at their positions, as in a strobe photograph, later ones darker.
 
     Arguments:
         motion: what is drawn.
         path: where to save it; not saved if None.
-        count: how many.
+        count: the number of figures.
         axes: the two axes of the world that are seen, such as "xz".
     """
     times, lines, colors = _figures(motion, count, axes)
@@ -156,7 +156,7 @@ def strobe(
 
 
 def _figures(motion: Motion, count: int, axes: Any) -> tuple[Array, Array, list[str]]:
-    """Figures at equal intervals: their times, their lines in the plane seen, and the colours."""
+    """Figures at equal intervals: their times, their lines in the drawing plane, the colours."""
     count = checks.count("count", count)
     seen = _checked_axes(axes)
     times = np.linspace(motion.times[0], motion.times[-1], count)
@@ -165,7 +165,7 @@ def _figures(motion: Motion, count: int, axes: Any) -> tuple[Array, Array, list[
 
 
 def _stand(panel: Any, axes: str, low: float) -> None:
-    """Draw the ground under figures that are seen upright, and no axes."""
+    """Draw the ground under upright figures, and hide the axes."""
     if axes[1] == "z":
         panel.axhline(low, color="0.6", linewidth=0.8, zorder=0)
     panel.set_aspect("equal")
@@ -173,7 +173,7 @@ def _stand(panel: Any, axes: str, low: float) -> None:
 
 
 def _checked_axes(axes: Any) -> list[int]:
-    """The numbers of two axes of the world."""
+    """The indices of two axes of the world."""
     if not isinstance(axes, str) or len(axes) != 2 or not set(axes) <= set("xyz"):
         raise KinetreeError(f"axes={axes!r}: two of x, y and z are expected, such as 'xz'")
     return ["xyz".index(axis) for axis in axes]

@@ -14,7 +14,7 @@ def along_ground(pose: Array, wanted: Array) -> Array:
 
     Arguments:
         pose: of some frame, (4, 4).
-        wanted: where this frame shall be, (4, 4): its position, and its heading.
+        wanted: the target of this frame, (4, 4): its position, and its heading.
     """
     turn = wanted[:3, :3] @ pose[:3, :3].T
     yaw = float(np.arctan2(turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1]))

@@ -1,4 +1,4 @@
-"""What optimal control finds: motions, their controls, feedback and forces."""
+"""The results of optimal control: motions, their controls, feedback and forces."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ class Controlled:
         message: "converged", or why the first problem that did not converge did not.
         iterations: the number each took, (...).
         history: the costs after each iteration, (iterations, ...).
-        gap: how far the states are from those the controls lead to, (...). Zero, unless the
-            solution started from states whose gaps are not closed yet.
+        gap: the distance of the states from those under the controls, (...). Zero, unless the
+            initial guess had gaps that are not closed yet.
         violation: the largest violation of equalities, inequalities and bounds of states, (...), in
             its own unit.
-        drift: how far held frames moved in their phases, or are from where they are held, m or rad,
-            (...).
+        drift: the largest error of held frames, or their motion in their phases, m or rad, (...).
         y: the multipliers of conditions; None if there are none.
         problem: what was solved.
     """
@@ -71,7 +70,7 @@ class Controlled:
         """The motion of one problem.
 
         Arguments:
-            index: the problem's place in the batch.
+            index: the problem's index in the batch.
 
         Returns:
             The motion, sampled at each step.

@@ -9,7 +9,7 @@ reachability analysis (2018), Algorithm 1, with its first-order interpolation sc
     K_i       low high     the speeds x from which the end can be reached: an interval
     a, b, c   k, c         constraints, solved for u: low_c + k x <= u <= high_c + k x
 
-Each row is demanded at both ends of its interval, for the u of that interval. The largest x of K_i
+Each row is imposed at both ends of its interval, for the u of that interval. The largest x of K_i
 is the root of a concave, piecewise linear function of x, found by Newton's method from above; the
 smallest likewise from below.
 
@@ -47,14 +47,14 @@ ROOTS = 12
 EMPTY = -1.0
 """`high` of an empty set."""
 ROUNDING = 1e-12
-"""How much a gap may be negative, as a share of its terms."""
+"""The tolerance of a negative gap, as a share of its terms."""
 
 Scalars = Sequence[Scalar]
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Between the least and the largest u at x: its size, its slope, its terms' size."""
+    """The gap between the least and the largest u at x: its size, slope, and terms' size."""
 
     size: Scalar
     slope: Scalar
@@ -96,7 +96,7 @@ class Newton:
     def __call__(self, at: Root, k: list[Scalar], high: list[Scalar], low: list[Scalar]) -> Root:
         g = gap(at.x, k, high, low)
         fine = less_equal(-ROUNDING * g.scale, g.size)
-        # away from where there is room: no x has any
+        # the slope leads away from admissible x: there are none
         lost = less(-1e-300, g.slope * self.sign)
         x = at.x - g.size / select(lost, 1.0, g.slope)
         x = select(fine, at.x, select(lost, EMPTY, x))
@@ -107,7 +107,7 @@ DOWN, UP = Newton(1.0), Newton(-1.0)
 
 
 def root(step: Newton, start: Scalar, k: Scalars, high: Scalars, low: Scalars) -> Root:
-    """The nearest x with room for u, from a start on; not `done` if there is none."""
+    """The nearest x with room for u, from a start; not `done` if there is none."""
     at = Root(start, start * 0.0)
     for _ in range(ROOTS):
         ahead = less(at.done, 0.5)
@@ -151,7 +151,7 @@ def forward(
     cu: Scalars,
     cl: Scalars,
 ) -> dict[str, Scalar]:
-    """The fastest x at the end of an interval, within the set from which the end is reached."""
+    """The fastest x at the end of an interval from which the end of the path is reachable."""
     u = (high - x) / (2.0 * D)
     for slope, c in zip(k, cu, strict=True):
         u = minimum(u, c + slope * x)
@@ -164,7 +164,7 @@ class Passes:
 
     Arguments:
         robot: for its kernels.
-        rows: how many constraints an interval has.
+        rows: the number of constraints of an interval.
     """
 
     def __init__(self, robot: Robot, rows: int) -> None:

@@ -1,7 +1,7 @@
-"""Kernels of ground forces: the wrench at a free root, and what a wrench at a frame asks of joints.
+"""Kernels of ground forces: the wrench at a free root, and the joint forces of a frame's wrench.
 
 symbol   code     meaning
-w        wrench   what acts on the root about a point, in the world's axes, from q and tau
+w        wrench   the wrench on the root about a point, in the world's axes, from q and tau
 g        Reaction joint forces that a wrench at a frame (about the world's origin) balances: J^T f
 K        by_q     derivative of g by q
 """
@@ -56,7 +56,7 @@ class RootWrench:
         self._check_chart(robot, body.name, body.joint_name)
 
     def _check_chart(self, robot: Robot, body: str, joint: str) -> None:
-        """Raise an error unless the power of the wrench is that of the forces, in this chart."""
+        """Raise an error unless wrench and joint forces have the same power in this chart."""
         rng = np.random.default_rng(0)
         q, tau = robot.random(rng), rng.standard_normal(robot.nv)
         w = self.value(q, tau, np.zeros(3))
@@ -156,7 +156,7 @@ class Reaction:
         """Second derivatives of y . g: by q twice, and by q and f.
 
         Arguments:
-            q, f: where, (..., nq) and (..., 6).
+            q, f: the configuration and the wrench, (..., nq) and (..., 6).
             y: (..., joints).
 
         Returns:

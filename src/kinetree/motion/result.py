@@ -1,4 +1,4 @@
-"""What an optimised transition gives."""
+"""The result of an optimised transition."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ class Transition:
     Arguments:
         problem: what was solved.
         solutions: the coefficients of every problem and start.
-        violation: how far their constraints are violated.
-        start: their costs at the start.
-        seconds: how long it took.
+        violation: of their constraints.
+        start: their initial costs.
+        seconds: the computation time.
 
     Attributes:
         value: the cost P, (...).
         start_value: P of the smooth step that the solution started from, (...).
         converged: whether a minimum was found and all constraints are met, also between samples,
             (...).
-        optimality: the Newton decrement: how much the next step would lower the cost, relative to
-            the cost, (...).
+        optimality: the Newton decrement: the predicted decrease of the next step, relative to the
+            cost, (...).
         violation: the largest violation of a constraint at any of many times, relative to its
             scale, (...). The scale is the limit or the range of a joint, the robot's weight, 0.1 m
             or 0.1 rad.
-        iterations, evaluations: how many Hessians and how many values were computed, (...).
-        seconds: how long it took, s.
+        iterations, evaluations: the numbers of Hessians and of values computed, (...).
+        seconds: the computation time, s.
         history: the costs after each iteration, constraint terms included, (iterations, ...).
         duration: of the motion, s.
         coefficients: of the splines, (..., count, nv), in the coordinates of `chart`.
@@ -64,14 +64,14 @@ class Transition:
         self.duration, self.seconds = problem.duration, seconds
         starts, batch = problem.settings.starts, problem.batch
         self._broken = problem.inspect(solutions.c) if problem.rules else []
-        between = np.zeros((2, problem.count))  # over what is tolerated, and over the scale
+        between = np.zeros((2, problem.count))  # relative to the tolerance, and to the scale
         for rule, over in zip(problem.rules, self._broken, strict=True):
             most = over.max(axis=(1, 2, 3))
             between = np.maximum(between, [most, most * rule.between])
         costs = problem.cost(solutions.c)
         done = solutions.converged & (solutions.optimality <= problem.settings.tolerance)
         done &= (violation <= VIOLATION) & (between[0] <= 1.0)
-        # the best of those that are done; if none is, the best of all
+        # the best of the converged starts; if there is none, the best of all
         rank = np.where(done, costs, costs + 1e3 * np.abs(costs).max() * (1.0 + between[1]))
         best = np.argmin(rank.reshape(-1, starts), axis=1) + starts * np.arange(
             len(costs) // starts
@@ -156,7 +156,7 @@ class Transition:
         return "between samples: more coefficients can follow it more closely"
 
     def violations(self, index: int | tuple[int, ...] = ()) -> list[Violation]:
-        """Where each constraint is violated most, the worst first.
+        """The worst violation of each constraint, the largest first.
 
         Constraints are checked at many times; those that are met at all of them are left out.
 
@@ -174,8 +174,8 @@ class Transition:
     def error(self) -> Array:
         """The estimated relative error of `value`, (...).
 
-        It combines the differences from P by two finer quadrature rules with what the minimisation
-        has not gained yet. More coefficients may still find a motion of less effort.
+        It combines the differences from P by two finer quadrature rules with the remaining decrease
+        of the minimisation. More coefficients may still give a motion of less effort.
         """
         problem, c = self._problem, self._solutions.c
         points = problem.grid.u.shape[1]
@@ -194,7 +194,7 @@ class Transition:
     def root_force(self) -> Array:
         """The largest force on a free root that the motion needs, N, (...); 0 without such a root.
 
-        It is what would have to carry the figure; on supports, the ground does.
+        Without supports such a force would have to carry the figure; on supports, the ground does.
         """
         times = np.linspace(0.0, self.duration, len(self._problem.dense.grid.u.ravel()))
         root = self._problem.root
@@ -204,7 +204,7 @@ class Transition:
         return np.linalg.norm(tau[..., root][..., :3], axis=-1).max(axis=-1)
 
     def ground_forces(self, times: ArrayLike, index: int | tuple[int, ...] = ()) -> GroundForces:
-        """The forces of the ground on supports, and what they leave to the joints.
+        """The forces of the ground on supports, and the remaining joint forces.
 
         At each time they are those of least effort that produce the wrench on the root.
 

@@ -22,13 +22,13 @@ KINDS = ("mppi", "predictive")
 
 
 class Sampler:
-    """Improves controls by trying many near them.
+    """Improves controls by random sampling around them.
 
     Arguments:
         problem: what moves, and what it costs.
         kind: "mppi", the average weighted by costs; or "predictive", the best.
-        samples: how many are tried at once.
-        knots: between which controls are interpolated linearly.
+        samples: the number of samples in a round.
+        knots: the number of points between which controls are interpolated linearly.
         noise: of the controls, a number or (nu,); by default a quarter of the range of bounds.
         temperature: of the weights, relative to the spread of the costs.
         seed: of the random numbers.
@@ -70,7 +70,7 @@ class Sampler:
             start: the time of the first state, s.
 
         Returns:
-            Controls (..., steps, nu), and the least costs that were seen, (...).
+            Controls (..., steps, nu), and the least costs of the samples, (...).
         """
         problem = self.problem
         shape = (*u.shape[:-2], self.samples, self._mix.shape[1], problem.nu)

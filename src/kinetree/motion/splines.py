@@ -1,7 +1,7 @@
 """Clamped B-splines and the grids of times at which they are sampled.
 
 A spline is linear in its coefficients c, and between two knots only degree + 1 of them count. So
-what is summed over samples has a second derivative by c that is a band matrix.
+the second derivative of a sum over samples by c is a band matrix.
 
     code   meaning
     u      time over duration, from 0 to 1
@@ -31,7 +31,7 @@ def scipy_module(name: str) -> Any:
 class Basis:
     """A clamped B-spline basis with equal intervals on [0, 1].
 
-    count: how many basis functions there are.
+    count: the number of basis functions.
     degree: of their polynomials.
     """
 
@@ -40,7 +40,7 @@ class Basis:
 
     @property
     def intervals(self) -> int:
-        """How many intervals lie between the knots."""
+        """The number of intervals between the knots."""
         return self.count - self.degree
 
     @cached_property
@@ -102,7 +102,7 @@ class Grid:
 
     @staticmethod
     def gauss(basis: Basis, points: int) -> Grid:
-        """Gauss and Legendre's rule between each two knots."""
+        """Gauss-Legendre quadrature between each two knots."""
         nodes, weights = np.polynomial.legendre.leggauss(points)
         length = 1.0 / basis.intervals
         start = np.arange(basis.intervals)[:, None] * length
@@ -111,7 +111,7 @@ class Grid:
 
     @staticmethod
     def lobatto(basis: Basis, points: int) -> Grid:
-        """Gauss and Lobatto's rule between each two knots, these included."""
+        """Gauss-Lobatto quadrature between each two knots, these included."""
         inner = np.polynomial.legendre.Legendre.basis(points - 1)
         nodes = np.concatenate([[-1.0], np.sort(inner.deriv().roots().real), [1.0]])
         weights = 2.0 / (points * (points - 1) * inner(nodes) ** 2)
@@ -151,7 +151,7 @@ class Grid:
 
 
 def _overlapped(local: Array) -> Array:
-    """The sum of what each interval says of its coefficients: (..., count, n)."""
+    """The sum of the intervals' contributions to each coefficient: (..., count, n)."""
     intervals, wide, n = local.shape[-3:]
     whole = np.zeros((*local.shape[:-3], intervals + wide - 1, n))
     for k in range(wide):

@@ -1,4 +1,4 @@
-"""Who stands when: the maps between ground forces and the wrench that they add up to.
+"""The supports over time: the maps between ground forces and their total wrench.
 
 Source: S. Caron, Q.-C. Pham & Y. Nakamura, Stability of surface contacts for humanoid robots
 (2015), the rows of the centre of pressure; R. D. Howe & M. R. Cutkosky, Practical force-motion
@@ -9,12 +9,12 @@ ellipsoid.
     lambda_k  lam        ground force of frame k: force, then moment about the middle of its area,
                          in axes of which the third is the normal
     B_k       B          the wrench of lambda_k about the world's origin
-    w         w          the wrench about `reference` that all supports add up to: C lambda = w
-    P, Z      P, Z       lambda = P w + Z z: all forces that add up to w, z the internal ones
+    w         w          the total wrench of all supports about `reference`: C lambda = w
+    P, Z      P, Z       lambda = P w + Z z: all forces with the total w, z the internal ones
     mu, r     mu, radius friction, and the lever at which it resists turning
 
-differs: where the supports cannot produce every wrench (points, edges, no support at all), `lost`
-projects on the wrenches that nothing produces; they must be zero.
+differs: if the supports cannot produce every wrench (points, edges, no support at all), `lost`
+projects onto the wrenches that none produces; they must be zero.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kinetree.motion.supports import FLAT, Support
 ENTRIES = 6
 """Numbers of a ground force."""
 MAPS = ("B", "P", "Z", "lost", "padded", "mu", "radius", "rows", "active")
-"""Arrays of `Standing` that differ between problems."""
+"""The arrays of `Standing` that differ between problems."""
 RANK = 1e-9
 """Singular values below this share of the largest count as zero."""
 
@@ -72,7 +72,7 @@ class Sole:
 
     @property
     def acting(self) -> Array:
-        """Which entries of a ground force there are: a point exerts no moment, (6,)."""
+        """Which entries of a ground force exist: a point exerts no moment, (6,)."""
         flat = len(self.corners)
         return np.array([True, True, True, flat > 2, flat > 1, flat > 1])
 
@@ -100,7 +100,7 @@ class Sole:
         """E: E lambda <= 0 while the centre of pressure is in the area, (n, 6).
 
         Arguments:
-            margin: by how much of its size the area is smaller.
+            margin: the share of its size by which the area is shrunk.
         """
         corners = (1.0 - margin) * self.corners
         if len(corners) == 1:
@@ -150,15 +150,15 @@ class Standing:
 
     @property
     def fully(self) -> bool:
-        """Whether the supports produce any wrench at all times."""
+        """Whether the supports can produce every wrench at all times."""
         return not self.lost.any()
 
 
 class Stance:
-    """The supports of some problems: who stands when, and where.
+    """The supports of some problems, over time.
 
     Arguments:
-        supports: what stands; those of one frame do not overlap.
+        supports: those of one frame do not overlap in time.
         soles: the area of each support in each problem, [support][problem].
     """
 
@@ -178,7 +178,7 @@ class Stance:
 
         Arguments:
             times: s.
-            margin: by how much of them areas and friction are smaller.
+            margin: the share by which areas and friction are reduced.
         """
         standing = self.kinds(times)
         kinds, key = np.unique(
@@ -201,7 +201,7 @@ class Stance:
         """B of all frames, for the supports of one kind."""
         B = np.zeros((len(self.frames), 6, 6))
         for support, soles in zip(self._chosen(kind), self._soles(kind), strict=True):
-            # a frame that ends to stand where it begins anew stands as it does later
+            # where one support of a frame ends and the next begins, the later one counts
             B[self.frames.index(support.frame)] = soles[problem].wrench()
         return B
 

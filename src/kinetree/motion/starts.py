@@ -1,4 +1,4 @@
-"""Where optimal control starts from: states, controls and guesses of a user, checked."""
+"""Initial guesses of optimal control: states and controls of a user, checked."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     symbol      code     meaning
     e(q, n)     effort   squared joint forces n = tau - G^T lambda, those of the root left out
-    lambda      lam      ground forces: P w + Z z, so that they produce the root's wrench w exactly
+    lambda      lam      ground forces P w + Z z, which produce the root's wrench w exactly
     h(lambda)   rows     friction cones and centres of pressure, at most zero
     A(h)                 their augmented Lagrangian (`terms.Constraint`)
     L           value    min over z of e + A: internal forces are those of least effort
@@ -38,18 +38,17 @@ from kinetree.motion.supported_derivatives import dense_curvature, ground_deriva
 from kinetree.motion.terms import LEAST_MULTIPLIER, Constraint, Sampled, State, Term
 
 ROUNDS, GROWTH = 10, 8.0
-"""How often multipliers at single times are moved at most, and by what penalties grow."""
+"""The most multiplier updates at single times, and the growth factor of penalties."""
 LIGHT = 1e-3
-"""The share of the effort at samples that add constraints alone: it still chooses their forces."""
+"""The share of the effort at samples that only add constraints: it still selects their forces."""
 MET = 2e-7
-"""How far they may leave them as they are; a small force leaves no room for a margin."""
+"""The allowed violation of the original cones and areas: small forces have no margin."""
 INSIDE = 1e-4
-"""How far forces at single times may leave cones and areas that are smaller by a margin, over the
-weight."""
+"""The allowed violation of cones and areas with a margin, at single times, over the weight."""
 
 
 class Balance(NamedTuple):
-    """Ground forces at samples, and what they leave to the joints.
+    """Ground forces at samples, and the remaining joint forces.
 
     lam: (..., M).
     net: joint forces, (..., n).
@@ -63,15 +62,15 @@ class Balance(NamedTuple):
 
 @dataclass(frozen=True)
 class Ground:
-    """What all terms of one problem with supports share.
+    """The data shared by all terms of one problem with supports.
 
-    stance: who stands when.
+    stance: the supports over time.
     wrench, reactions: kernels; those of the frames of `stance`.
     effort: the squared joint forces, of weight zero at the root.
     root: the velocities of the root.
     weight: of the robot, N.
     duration: of the motion, s.
-    regular: the weight of squared ground forces beside joint forces, which may not feel them.
+    regular: the weight of squared ground forces, some of which no joint force balances.
     """
 
     stance: Stance
@@ -84,7 +83,7 @@ class Ground:
     regular: float = 1e-9
 
     def lightly(self) -> Ground:
-        """The same with a small share of the effort: for samples that add constraints alone."""
+        """The same with a small share of the effort: for samples that only add constraints."""
         return replace(self, effort=Scaled(self.effort, LIGHT), regular=LIGHT * self.regular)
 
 
@@ -112,12 +111,12 @@ class Supported(Constraint):
     Arguments:
         ground: the supports of the problem.
         grid: the samples.
-        margin: by how much of them friction and areas are taken smaller than they are.
+        margin: the share by which friction and areas are reduced.
     """
 
     needs_forces = True
     name = "ground force"
-    slack = 1e-5  # over the weight: how exactly forces are found at samples
+    slack = 1e-5  # over the weight: the tolerance of forces at samples
 
     def __init__(self, ground: Ground, grid: Grid, margin: float) -> None:
         self.ground, self.grid, self.margin = ground, grid, margin
@@ -137,7 +136,7 @@ class Supported(Constraint):
         return cone_rows(self.standing.of(which), lam, self.ground.weight)
 
     def violation(self, state: State, which: Array) -> Array:
-        """How far forces leave cones and areas as they are, without a margin."""
+        """The violation of the original cones and areas, without a margin."""
         lam = self.balance(state, which).lam
         rows = cone_rows(self._true.of(which), lam, self.ground.weight, tip=0.0)
         return np.maximum(rows - self._limits[1] - self.slack, 0.0)
@@ -162,7 +161,7 @@ class Supported(Constraint):
         return ground_derivatives(self.ground, maps, state, balance, e, G, rows, elements, exact)
 
     def balance(self, state: State, which: Array) -> Balance:
-        """The ground forces of least effort at the samples, and what they leave to the joints."""
+        """The ground forces of least effort at the samples, and the remaining joint forces."""
         maps, q, tau, ground = self.standing.of(which), state.q, state.tau, self.ground
         assert tau is not None
         w = ground.wrench.value(q, tau, ground.stance.reference)
@@ -192,7 +191,7 @@ class Supported(Constraint):
         return G
 
     def _found_last(self, which: Array, samples: tuple[int, ...]) -> Array:
-        """The internal forces that were found last, to begin with."""
+        """The last internal forces, as a warm start."""
         if not self._z.size:
             self._z = np.zeros((len(self.penalty), *samples, self.standing.Z.shape[-1]))
         return self._z[which]
@@ -215,14 +214,13 @@ class SupportedEffort(Term):
 
 
 class Alone(Supported):
-    """The ground forces of least effort at each time for itself, within cones and areas.
+    """The ground forces of least effort at single times, within cones and areas.
 
-    They are found by an augmented Lagrangian of their own: a motion is checked by them, at any
-    times.
+    They are found by a separate augmented Lagrangian, and used to check motions at any times.
 
     Arguments:
         ground, grid, margin: as in `Supported`.
-        problems: how many motions there are.
+        problems: the number of motions.
     """
 
     slack = 0.0
@@ -246,7 +244,7 @@ class Alone(Supported):
         return balance
 
     def _move(self, rows: Array, which: Array) -> None:
-        """Move the multipliers, and let penalties grow."""
+        """Update the multipliers and raise penalties."""
         pushed = self._side(rows, self.above[which], self.penalty[which])[1]
         self.above[which] = np.maximum(pushed, LEAST_MULTIPLIER * self.penalty[which])
         self.penalty *= GROWTH
@@ -258,7 +256,7 @@ class Unsupported(Constraint):
     Arguments:
         ground: the supports of the problem.
         grid: the samples.
-        slack: what may remain, over the weight.
+        slack: the allowed wrench, over the weight.
     """
 
     needs_forces = True

@@ -51,15 +51,15 @@ def ground_derivatives(
     """Value and derivatives of the least effort by q and tau.
 
     Arguments:
-        ground, maps: the supports, and who stands at the samples.
+        ground, maps: the supports, and those that stand at the samples.
         state: the motion; its tau are the forces without the ground.
         balance: the ground forces.
-        e: the effort of what they leave to the joints, with derivatives.
+        e: the effort of the remaining joint forces, with derivatives.
         G: (..., M, n).
         rows: of `expanded_rows`.
-        elements: value, slope and curvature of what they add.
+        elements: value, slope and curvature of their cost terms.
         exact: whether second derivatives are exact; else those of joint forces by q are left out,
-            and the matrix is not negative.
+            and the matrix is positive semidefinite.
     """
     q, n = state.q, state.q.shape[-1]
     _, first, cones = rows
@@ -120,7 +120,7 @@ def _at_constant_forces(
 ) -> tuple[Array, Array]:
     """F_uu and F_ul: second derivatives of the effort by (q, tau), and by those and lambda.
 
-    `bent` are T and Q; None leaves them out, and how the effort depends on q.
+    `bent` are T and Q; None leaves out these and the effort's dependence on q.
     """
     n = E.shape[-1]
     KtE, GE = K.swapaxes(-1, -2) @ E, G @ E
@@ -143,7 +143,7 @@ def _at_constant_forces(
 
 
 def _internal_change(maps: Standing, F_ul: Array, F_ll: Array, D: Array) -> Array:
-    """Z z_u: how internal forces follow q and tau."""
+    """Z z_u: the derivative of internal forces by q and tau."""
     Z, Zt = maps.Z, maps.Z.swapaxes(-1, -2)
     if not Z.shape[-1]:
         return np.zeros_like(D)

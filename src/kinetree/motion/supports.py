@@ -1,7 +1,7 @@
-"""Supports: frames that stand on the ground for some time, and the area with which they do.
+"""Supports: frames that stand on the ground for some time, on an area of theirs.
 
-A support says which frame stands, when, with which friction, and on which points of the frame.
-While it lasts, the frame is held where it stands, so that its points are fixed in the world.
+A support has a frame, an interval of time, a coefficient of friction, and points of the frame.
+While it lasts, the frame is held, so that its points are fixed in the world.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 LOWEST = 0.01
-"""m: points of shapes that are higher than the lowest by more do not touch the ground."""
+"""m: points of shapes that are higher above the lowest one do not touch the ground."""
 FLAT = 1e-3
-"""m: areas thinner than this count as a line or a point."""
+"""m: narrower areas count as a line or a point."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,10 @@ class Support:
 
     Arguments:
         frame: the name of the frame.
-        first, last: when it begins and ends to stand, s; by default the whole transition.
+        first, last: the interval in which it stands, s; by default the whole transition.
         friction: the coefficient of friction; with it also the moment about the normal is bounded.
         area: the corners of the sole in the frame's axes, (n, 3), or one point, (3,), m. By default
-            what touches the ground first of the spheres, capsules and boxes with which the frame
-            can touch; the frame's origin if there are none.
+            the lowest points of the frame's spheres, capsules and boxes; its origin if it has none.
         target: the pose in which it stands, a 4x4 matrix; by default that of the first state if the
             support begins with the transition, that of the second state if it ends with it.
         normal: of the ground, (3,).
@@ -132,7 +131,7 @@ def points_of(robot: Robot, support: Support, pose: Array) -> Array:
     Arguments:
         robot: whose frame it is.
         support: which frame, with which area.
-        pose: where it stands, (4, 4).
+        pose: in which it stands, (4, 4).
     """
     normal = np.asarray(support.normal)
     if support.area is None:

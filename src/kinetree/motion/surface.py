@@ -1,8 +1,9 @@
 """The motions that meet all equalities: steps along them, and back to them.
 
-Frames that stand are equalities r(c) = 0 of the coefficients. With penalties alone Newton's steps
-run along a curved valley whose walls are the penalties: they must be short. Here a step keeps the
-equalities to first order, and is then brought back to them, so that only the cost itself bends.
+Standing frames are equalities r(c) = 0 of the coefficients. With penalties alone, Newton steps
+follow a curved valley whose walls are the penalties, and must be short. Here a step keeps the
+equalities to first order, and is then projected back onto them, so that only the curvature of the
+cost limits its length.
 
 Source: J. Nocedal & S. J. Wright, Numerical Optimization (2006), sections 16.2 (Schur complement)
 and 18.1; P.-A. Absil, R. Mahony & R. Sepulchre, Optimization Algorithms on Matrix Manifolds (2008),
@@ -14,8 +15,8 @@ section 4.1 (retractions).
     Y, S    Y, S      K^-1 J^T and J K^-1 J^T
     p, y              the step and the change of multipliers: K p + J^T y = -g, J p = -r
 
-differs: the way back is along Y, which changes the quadratic model least, with Y and S of the step
-(a chord method). With the multipliers of the step, the model is then exact to second order.
+differs: the projection is along Y, which changes the quadratic model least, with Y and S of the
+step (a chord method). With the multipliers of the step, the model is then exact to second order.
 """
 
 from __future__ import annotations
@@ -32,24 +33,23 @@ if TYPE_CHECKING:
     from kinetree.motion.transition_problem import Problem
 
 DEPENDENT = 1e-12
-"""Eigenvalues of S, with ones on its diagonal, below this share of the largest belong to rows that
-others imply."""
+"""Eigenvalues of S, scaled to a unit diagonal, below this share of the largest belong to dependent
+rows."""
 MET = 1e-9
-"""Rows below this are met, over the scale of their constraints."""
+"""The residual below which rows are met, over the scale of their constraints."""
 ROUGHLY = 1e-6
-"""The same of the first motion, before the last steps to it; and what may be left of rows that
-contradict others."""
+"""The same for the first motion, before the last steps to it; and for contradicting rows."""
 LOST = 10.0
-"""Rows beyond this lead nowhere."""
+"""The residual of rows beyond which a step is given up."""
 RETURNS = 12
-"""Chord steps back to the surface at most."""
+"""The most chord steps back to the surface."""
 STARTS, SMOOTHED, NEAR = 40, 6, 0.5
-"""Steps to the first motion on the surface at most; so many of them lead to the smoothest one, the
-others to the nearest; and the largest change in one, rad or m."""
+"""The most steps to the first motion on the surface; the number of them that lead to the smoothest
+one, while the others lead to the nearest; and the largest change in one, rad or m."""
 
 
 class Normal(NamedTuple):
-    """The ways off the surface at a motion: Y, and the inverse of S."""
+    """The normal directions of the surface at a motion: Y, and the inverse of S."""
 
     Y: Array
     inverse: Array
@@ -60,9 +60,9 @@ class Normal(NamedTuple):
 
 
 def normal(J: Array, Y: Array) -> Normal:
-    """From J and K^-1 J^T; rows that others imply are left out."""
+    """From J and K^-1 J^T; dependent rows are left out."""
     S = J @ Y
-    size = np.sqrt(np.maximum(np.diagonal(S), 1e-300))  # rows of light limbs are as good as others
+    size = np.sqrt(np.maximum(np.diagonal(S), 1e-300))  # rows of light limbs count like others
     values, vectors = np.linalg.eigh(0.5 * (S + S.T) / np.outer(size, size))
     kept = values > DEPENDENT * max(float(values[-1]), 1e-300)
     inverse = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
@@ -76,8 +76,8 @@ class Surface:
     Arguments:
         problem: with constraints of which some are equalities.
 
-    met: rows below this are met. It is MET, or what is left where rows that others imply
-        contradict them a little.
+    met: the residual below which rows are met: MET, or the residual of dependent rows that slightly
+        contradict others.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -94,7 +94,7 @@ class Surface:
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return sum(len(at[0]) for _, _, at in self._parts)
 
     def rows(self, c: Array, which: Array) -> Array:
@@ -129,10 +129,10 @@ class Surface:
     def start(self, c: Array) -> tuple[Array, bool]:
         """The motions of least acceleration that meet the equalities, and whether all do.
 
-        Accelerations count with the inertia of each coordinate where a motion starts.
+        Accelerations are weighted with the inertia of each coordinate at the start of a motion.
 
         Arguments:
-            c: free coefficients; those of the noise about the smoothest motions count.
+            c: free coefficients; their noise about the smoothest motions is kept.
         """
         problem = self._problem
         first, last = problem.ends
@@ -150,11 +150,11 @@ class Surface:
         return c, found
 
     def _descend(self, c: Array, wanted: Array, k: int, inverse: Array, light: Array) -> bool:
-        """Bring one problem to the surface, as near as possible to a motion; whether it got there.
+        """Bring one problem to the surface, as near as possible to a motion; whether it reached it.
 
         Arguments:
             c: changed in place.
-            wanted: the motions.
+            wanted: the target motions.
             k: the problem.
             inverse, light: of the accelerations' weights by coefficients and by coordinates.
         """

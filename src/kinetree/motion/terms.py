@@ -1,4 +1,4 @@
-"""What a motion costs at an instant: terms with values and derivatives up to the second.
+"""The cost of a motion at an instant: terms with values and derivatives up to the second.
 
 A term is a function of (t, q, v, a, tau) at each sample. Bounds and equalities are terms, too, of
 the augmented Lagrangian: M. J. D. Powell (1969), R. T. Rockafellar (1973); J. Nocedal & S. J.
@@ -6,11 +6,11 @@ Wright, Numerical Optimization (2006), section 17.4.
 
     book        code            meaning
     lambda      above, below    multipliers of the upper and of the lower bound
-    mu          penalty, rho    what squared violations count with
+    mu          penalty, rho    the weight of squared violations
 
-differs: far inside of a bound the penalty is a logarithm, with the same value, slope and curvature
-where it begins: A. Ben-Tal & M. Zibulevsky, Penalty/barrier multiplier methods (1997). A penalty
-that begins at the bound has a kink in its slope, and Newton steps run across it.
+differs: far inside a bound the penalty is a logarithm, joined with equal value, slope and
+curvature: A. Ben-Tal & M. Zibulevsky, Penalty/barrier multiplier methods (1997). A penalty
+that begins at the bound has a kink in its slope, and Newton steps overshoot it.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 ARGUMENTS = ("q", "v", "a", "tau")
 LEAST_MULTIPLIER = 1e-8
-"""Multipliers of inequalities at least, relative to the penalty."""
+"""The least multipliers of inequalities, relative to the penalty."""
 MULTIPLIER_CHANGE = 0.25
-"""The least share of a multiplier of an inequality that an update leaves: while it is large, Newton
-steps do not run across the bound. It may grow at once: what holds it back is left to the penalty,
+"""The least factor of an inequality's multiplier in an update: while a multiplier is large, Newton
+steps do not overshoot the bound. Growth is not limited: the penalty would have to make up for it,
 and large penalties make the minimisation stiff."""
 
 
 class State(NamedTuple):
-    """The samples of a motion: t is (samples,) of any axes, the others have n numbers each."""
+    """The samples of a motion: t has the samples' axes, the others n numbers for each."""
 
     t: Array
     q: Array
@@ -58,7 +58,8 @@ class Sampled:
     value: (...).
     first: by each of q, v, a, tau that it depends on, (..., n).
     second: by pairs of them, (..., n, n); only its diagonal, (..., n), in `diagonal`.
-    blocks: outside of these diagonal blocks, what of `second` involves tau is zero; None: anything.
+    blocks: diagonal blocks outside which the entries of `second` that involve tau are zero; None if
+        there are no such zeros.
     """
 
     value: Array
@@ -77,7 +78,7 @@ class Term:
     needs_forces = False
 
     def value(self, state: State, which: Array) -> Array:
-        """Its value at each sample; `which` says to which problems the first axis belongs."""
+        """Its value at each sample; `which` has the problems of the first axis."""
         raise NotImplementedError
 
     def derivatives(self, state: State, which: Array) -> Sampled:
@@ -85,7 +86,7 @@ class Term:
         raise NotImplementedError
 
     def approximate(self, state: State, which: Array) -> Sampled:
-        """The same, where second derivatives may be those of Gauss and Newton."""
+        """The same, where second derivatives may be those of Gauss-Newton."""
         return self.derivatives(state, which)
 
 
@@ -125,7 +126,7 @@ class Traced(Term):
     """A function over scalars, compiled with its derivatives.
 
     Arguments:
-        robot: its kernels are made from.
+        robot: the robot of its kernels.
         function: takes (model, t, q, v, a, tau, p), of which those in `names` are given.
         names: of the arguments it depends on.
         constants: one more argument, "p", the same for all samples.
@@ -191,7 +192,7 @@ class TurnedSquares(Term):
         self._plain, self._turned = plain, turned
         weights: Array = turned.constants
         weighted = all((weights[i : i + 3] > 0.0).all() for i in starts)
-        # else a block is not positive definite
+        # otherwise a block is not positive definite
         self._blocks = tuple(slice(i, i + 3) for i in starts) if weighted else None
 
     def value(self, state: State, which: Array) -> Array:
@@ -243,11 +244,11 @@ def turned_squares(robot: Robot, starts: Sequence[int], weights: Array) -> Turne
 class Constraint(Term):
     """A term of the augmented Lagrangian.
 
-    lower, upper: of what is constrained; equal for an equality.
+    lower, upper: bounds of the measured numbers; equal for an equality.
     scale: the size of a violation that counts as one.
     name: for messages.
     exact: whether its equalities have `slopes`, so that steps can keep them (`surface.py`).
-    kept: whether steps do. What bends its rows then counts in exact second derivatives alone.
+    kept: whether steps do. The curvature of its rows then counts only in exact second derivatives.
     """
 
     name = "constraint"
@@ -277,29 +278,29 @@ class Constraint(Term):
         self.above, self.below = (np.broadcast_to(first, shape).copy() for _ in range(2))
 
     def measured(self, state: State, which: Array) -> Array:
-        """What is constrained, over `scale`."""
+        """The constrained numbers, over `scale`."""
         raise NotImplementedError
 
     def slopes(self, state: State, which: Array) -> dict[str, Array]:
-        """The derivatives of what is measured by q and tau, (..., rows, n) each."""
+        """The derivatives of `measured` by q and tau, (..., rows, n) each."""
         raise NotImplementedError
 
     def bounds(self) -> tuple[Array, Array]:
-        """Lower and upper bounds of it, over `scale`."""
+        """Lower and upper bounds of `measured`, over `scale`."""
         raise NotImplementedError
 
     def violation(self, state: State, which: Array) -> Array:
-        """How far each constraint is violated, over `scale`."""
+        """The violation of each constraint, over `scale`."""
         lower, upper = self.bounds()
         x = self.measured(state, which)
         return np.maximum(np.maximum(x - upper, lower - x), 0.0)
 
     def excess(self, state: State, which: Array) -> Array:
-        """What the constraint adds to the cost at each sample."""
+        """The constraint's cost term at each sample."""
         return self._elements(self.measured(state, which), which)[0].sum(axis=-1)
 
     def update(self, state: State, which: Array) -> None:
-        """Move the multipliers to where they balance the penalty."""
+        """Update the multipliers: they take over the slope of the penalty."""
         x, rho = self.measured(state, which), self.penalty[which]
         lower, upper = self.bounds()
         free = lower == upper
@@ -310,11 +311,11 @@ class Constraint(Term):
             side[which] = np.where(free, pushed, np.maximum(pushed, least))
 
     def _side(self, x: Array, multiplier: Array, rho: Array) -> tuple[Array, Array, Array]:
-        """Value, slope and curvature of the penalty of one bound, passed by x, elementwise."""
+        """Value, slope and curvature of the penalty of one bound, exceeded by x, elementwise."""
         lower, upper = self.bounds()
         push = multiplier + rho * x
         value, bend = (push**2 - multiplier**2) / (2.0 * rho), np.broadcast_to(rho, push.shape)
-        # far inside, a logarithm: Newton's method sees a bound before it is passed
+        # far inside, a logarithm: Newton's method feels a bound before it is reached
         far = (push < 0.5 * multiplier) & (lower != upper)
         t = np.where(far, rho * x / np.where(far, multiplier, 1.0), -1.0)
         value = np.where(far, multiplier**2 / rho * (-0.25 * np.log(-2.0 * t) - 0.375), value)
@@ -349,7 +350,7 @@ class Bounds(Constraint):
         lower, upper: (n,); infinite where there is none.
         scale: (n,).
         labels: the name of each entry, for messages.
-        name: what is bounded, for messages.
+        name: of the bounded quantity, for messages.
     """
 
     def __init__(

@@ -55,7 +55,7 @@ def transition(
             "its loops (robot.constraints.embed), or hold frames of a robot without them (hold=)"
         )
     ends = states_of(flat.original, first, "first"), states_of(flat.original, second, "second")
-    if settings.supports:  # the ground need not be able to produce recorded accelerations
+    if settings.supports:  # the ground may be unable to produce recorded accelerations
         one, two = (
             end[:2] if _is_motion(given) else end
             for end, given in zip(ends, (first, second), strict=True)
@@ -75,14 +75,14 @@ def transition(
 
 
 def _is_motion(given: Any) -> bool:
-    """Whether an end is given by a motion, with or without a time."""
+    """Whether an end is given as a motion, with or without a time."""
     return isinstance(given[0] if isinstance(given, tuple) else given, Motion)
 
 
 def _best_duration(
     flat: Flat, ends: tuple[list[Array], list[Array]], between: tuple[float, float], how: Settings
 ) -> float:
-    """The duration of least cost between two."""
+    """The duration of least cost in an interval."""
     try:
         low, high = (number("duration", x, above=0.0) for x in between)
         ordered = low < high
@@ -96,7 +96,7 @@ def _best_duration(
     def cost(duration: float) -> float:
         problem = Problem(flat, *ends, float(duration), how)
         solutions, violation = solve(problem)
-        # a duration in which the constraints cannot be met is no good one
+        # durations in which the constraints cannot be met are penalised
         each = problem.cost(solutions.c) * (1.0 + 1e3 * violation)
         return float(each.reshape(-1, how.starts).min(axis=1).sum())
 

@@ -1,7 +1,7 @@
-"""What a transition must keep to: limits of joints, a root without force, frames that are held.
+"""The constraints of a transition: limits of joints, a root without force, held frames.
 
-Constraints are imposed at samples, and checked at many more times (`DENSE`). Where they are broken
-between samples, samples are added there (`transition_solver.py`).
+Constraints are imposed at samples, and checked at many more times (`DENSE`). Where they are
+violated between samples, samples are added (`transition_solver.py`).
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 LIMIT_BETWEEN = 1e-4
-"""How far a limit may be passed between samples, relative to it."""
+"""The allowed excess over a limit between samples, relative to it."""
 FIRM = 1000.0
-"""The penalties at times that were added, where equalities are kept elsewhere."""
+"""The penalties at added times of constraints whose equalities are kept by every step."""
 STIFF = 30.0
-"""The penalties of limits of positions on supports, relative to those of ground forces: light limbs
-hardly feel their limits else."""
+"""The penalties of position limits on supports, relative to those of ground forces: with less,
+light limbs would hardly feel their limits."""
 RANGE_BETWEEN = 1e-3
-"""How far the range of a ball joint may be passed between samples, relative to it."""
+"""The allowed excess over the range of a ball joint between samples, relative to it."""
 ROOT_BETWEEN = 2e-2
 """The force on a passive root that may remain between samples, relative to the weight."""
 HELD_BETWEEN = 1e-2
-"""How far a held frame may stray between samples, relative to HOLD_SCALE."""
+"""The allowed error of a held frame between samples, relative to HOLD_SCALE."""
 HOLD_SCALE = 0.1
 """The error of a held frame that counts as one, m and rad."""
 ROWS = {"pose": POSE, "position": POSITION}
@@ -50,12 +50,12 @@ ROWS = {"pose": POSE, "position": POSITION}
 class Rule:
     """A constraint that can be imposed, or checked, at any times.
 
-    grid: where it is imposed from the start.
-    term: the constraint on a grid, from the grid and by how much of its scale it may be broken.
-    between: by how much of its scale it may be broken between samples.
-    equality: a spline meets an equality at some times only; others may break it by `between`.
-    added: the constraint where it is imposed, if that differs from `term`, by which it is checked.
-    firm: whether added times have large penalties, as beside equalities that every step keeps.
+    grid: the times at which it is imposed from the start.
+    term: makes the constraint on a grid, from the grid and the allowed violation over its scale.
+    between: the allowed violation between samples, over its scale.
+    equality: whether it is one; a spline meets it at some times, and up to `between` elsewhere.
+    added: makes the imposed constraint, if it differs from `term`, by which it is checked.
+    firm: whether added times have large penalties, as for equalities that every step keeps.
     """
 
     grid: Grid
@@ -66,7 +66,7 @@ class Rule:
     firm: bool = False
 
     def first(self) -> Constraint:
-        """The constraint at the times where it is imposed from the start."""
+        """The constraint at the times at which it is imposed from the start."""
         return self.term(self.grid, 0.0) if self.added is None else self.added(self.grid)
 
     def tightened(self, grid: Grid) -> Constraint:
@@ -137,7 +137,7 @@ def _ranges(problem: Problem) -> Rule | None:
 
 
 def _passive_root(problem: Problem) -> Rule | None:
-    """No force acts on a free root, at as many times as can be met."""
+    """No force acts on a free root, at as many times as a spline can meet."""
     root, nv, weight = problem.root, problem.robot.nv, problem.weight
     if root.stop == root.start:
         return None

@@ -1,4 +1,4 @@
-"""Transitions of one robot between pairs of states: what is minimised, and from where."""
+"""Transitions of one robot between pairs of states: costs, constraints and initial guesses."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from kinetree.motion.violation import Violation
 from kinetree.robot.checks import finite_array
 
 VIOLATION = 1e-6
-"""Relative to the scale of a constraint, below which it is met at a sample."""
+"""The violation below which a constraint is met at a sample, relative to its scale."""
 DENSE = 32
 """Times at which constraints are checked, for each sample."""
 
 
 DENSE_GROUND = 8
-"""The same with supports, whose forces are found anew at every time."""
+"""The same with supports, whose forces must be solved for at every time."""
 
 
 USUAL = 0.1
-"""Joint torques of a motion on supports, over the weight times the height of the centre of mass."""
+"""Usual joint torques on supports, over the weight times the height of the centre of mass."""
 
 
 class Problem:
@@ -44,7 +44,7 @@ class Problem:
         flat: the robot in flat charts.
         first, second: the states, lists of q, v, a that broadcast.
         duration: s.
-        settings: how.
+        settings: of the computation.
     """
 
     def __init__(
@@ -108,10 +108,10 @@ class Problem:
             n = self.settings.samples
             return Grid.at(basis, (np.arange(n) + 0.5) / n, 1.0 / n)
         points = self.settings.points or 4
-        # accelerations of cubic splines are largest at knots, and cones are left there first
+        # accelerations of cubic splines are largest at knots, where cones are violated first
         return (Grid.lobatto if self.settings.supports else Grid.gauss)(basis, points)
 
-    # what is minimised
+    # the objective
 
     @property
     def root(self) -> slice:
@@ -123,7 +123,7 @@ class Problem:
         return slice(0, 0)
 
     def _weights(self) -> Array:
-        """Those of squared joint forces, as the user gives them, (nv,)."""
+        """The user's weights of squared joint forces, (nv,)."""
         given = self.settings.weights
         weights = np.ones(self.robot.nv) if given is None else finite_array("weights", given)
         if weights.shape != (self.robot.nv,) or not (weights >= 0.0).all():
@@ -142,12 +142,12 @@ class Problem:
             return self.supported
         weights = weights.copy()
         root = self.settings.root
-        # where no force may act it is exactly zero at some times, and its square small in between
+        # a passive root's force is exactly zero at some times; its square keeps it low between
         weights[self.root] *= 1.0 if root == "passive" else float(root)
         return self.flat.effort(weights)
 
     def _smoothness(self) -> list[Term]:
-        """Squared accelerations of joints, which count a little on supports; no part of P."""
+        """Squared accelerations of joints, with a small weight on supports; no part of P."""
         share = self.settings.smoothing or 0.0
         if not share:
             return []
@@ -156,7 +156,7 @@ class Problem:
         return [SquaredAccelerations(weights)]
 
     def costs(self, grid: Grid) -> list[Term]:
-        """What is integrated over time, on a grid; the effort is the first."""
+        """The terms that are integrated over time, on a grid; the effort is the first."""
         if self.ground is None or self.supported is None:
             terms = [self._effort()]
         elif grid is self.grid:
@@ -186,9 +186,9 @@ class Problem:
 
     @property
     def usual_cost(self) -> float:
-        """What standing on bent legs would cost; infinite without supports.
+        """The cost of standing on bent legs; infinite without supports.
 
-        A start that is moved to where its feet stand may cost much more.
+        An initial guess that is projected onto its supports may cost much more.
         """
         if self.ground is None:
             return np.inf
@@ -196,19 +196,19 @@ class Problem:
 
     @property
     def height(self) -> float:
-        """The centre of mass above the supports, or the lowest body, where the motion starts, m."""
+        """The initial height of the centre of mass above the supports, or the lowest body, m."""
         q = self.first[0][0]
         lowest = float(self.robot.poses(q)[:, 2, 3].min())
         ground = lowest if self.ground is None else float(self.ground.stance.reference[2])
         return max(float(self.robot.center_of_mass(q)[2]) - ground, 1e-3)
 
     def needed_wrench(self, problem: int) -> tuple[float, float]:
-        """The constant force and torque on a free root that the states at its ends ask for.
+        """The constant force and torque on a free root that its end states require.
 
-        Without any, the centre of mass falls freely and the angular momentum about it stays.
+        Without them, the centre of mass falls freely, with constant angular momentum about it.
 
         Arguments:
-            problem: its number.
+            problem: its index.
 
         Returns:
             The sizes of both, N and N m.
@@ -231,7 +231,7 @@ class Problem:
         for part, term in self.constraints:
             term.prepare(part.grid.u.shape, penalty, multiplier)
 
-    # where it starts
+    # the initial guess
 
     def start(self) -> Array:
         """Free coefficients: a smooth step between the ends, and for further starts others near it.
@@ -253,7 +253,7 @@ class Problem:
         q0, q1 = self.first[0][:, None], self.second[0][:, None]
         return q0 + share * (q1 - q0)
 
-    # how good it is
+    # the quality of a solution
 
     def cost(self, c: Array, grid: Grid | None = None) -> Array:
         """The cost without the terms of constraints, (problems,).
@@ -268,7 +268,7 @@ class Problem:
         return part.values(self.objective.whole(c, every), every)
 
     def excess(self, c: Array) -> Array:
-        """What the terms of constraints add to the cost, (problems,)."""
+        """The sum of the constraints' cost terms, (problems,)."""
         every, total = np.arange(self.count), np.zeros(self.count)
         whole = self.objective.whole(c, every)
         for part, term in self.constraints:
@@ -278,7 +278,7 @@ class Problem:
     def violation(self, c: Array) -> Array:
         """The largest violation at a sample, relative to its constraint's scale, (problems,).
 
-        Of constraints that need not be met as closely, only the corresponding share counts.
+        Constraints with a looser tolerance count with a correspondingly smaller share.
         """
         worst = np.zeros(self.count)
         every = np.arange(self.count)
@@ -290,7 +290,7 @@ class Problem:
 
     @cached_property
     def dense(self) -> Integral:
-        """Many times, those of both ends included, with `checks`."""
+        """The integral over many times, both ends included, with `checks`."""
         return Integral(self.robot, self._dense_grid, self.checks, self.duration)
 
     @cached_property
@@ -305,7 +305,7 @@ class Problem:
         return [rule.term(self._dense_grid, 0.0) for rule in self.rules]
 
     def inspect(self, c: Array) -> list[Array]:
-        """How far each rule is broken at the times of `dense`, over what is tolerated there.
+        """The violation of each rule at the times of `dense`, over its tolerance there.
 
         Returns:
             (problems, intervals, samples, rows) for each rule.
@@ -320,7 +320,7 @@ class Problem:
         ]
 
     def tighten(self, broken: list[Array], which: Array, penalty: Array, multiplier: Array) -> bool:
-        """Add samples where rules are broken most between samples; whether there were any.
+        """Add samples where rules are violated most between samples; whether there were any.
 
         Arguments:
             broken: of `inspect`.
@@ -348,11 +348,11 @@ class Problem:
         return True
 
     def violations(self, broken: list[Array], problem: int) -> list[Violation]:
-        """Where each rule is broken most in one problem, the worst first.
+        """The worst violation of each rule in one problem, the largest first.
 
         Arguments:
             broken: of `inspect`.
-            problem: its number.
+            problem: its index.
         """
         violations = []
         for rule, term, over in zip(self.rules, self.checks, broken, strict=True):
@@ -370,7 +370,7 @@ def _same(one: Grid, other: Grid) -> bool:
 
 
 def _common_batch(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
-    """The batch that several states have together."""
+    """The common batch shape of several states."""
     try:
         batch = np.broadcast_shapes(*shapes)
     except ValueError:

@@ -1,4 +1,4 @@
-"""How a transition is computed: what a user can ask for, and what is refused."""
+"""The settings of a transition, and their checks."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ METHODS = {
     "l-bfgs": "",
     "ipopt": "",
 }
-"""Maps a method's name to when its second derivatives are exact."""
+"""Maps a method's name to the iterations with exact second derivatives."""
 LIMITS = ("q", "v", "tau")
 SMOOTHING = 1e-3
-"""Of transitions on supports."""
+"""The default weight of squared accelerations on supports."""
 
 
 @dataclass(frozen=True)
 class Hold:
-    """A frame that stays where it is, or is led along a path, for some time.
+    """A frame that is held, or follows a path, for some time.
 
     Arguments:
         frame: the name of the frame.
         target: its pose, a 4x4 matrix, or its position, (3,); a function from the time to one of
-            them; by default where the frame is when the transition starts.
-        first, last: when it begins and ends, s; by default the whole transition.
+            them; by default its initial pose.
+        first, last: the interval, s; by default the whole transition.
         rows: "pose", or "position" alone.
         weight: None holds it exactly; a number adds this times the squared error per second to the
             cost, in 1/m^2 and 1/rad^2.
@@ -51,7 +51,7 @@ class Hold:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a transition is computed; see `Robot.transition`."""
+    """The settings of a transition; see `Robot.transition`."""
 
     weights: ArrayLike | None = None
     root: float | str = "passive"
@@ -84,12 +84,12 @@ def checked(settings: Settings) -> Settings:
     supports = checked_supports(settings.supports)
     if supports and settings.root != "passive":
         raise KinetreeError(
-            f"root={settings.root!r}: a robot on supports has no other force on its root; leave "
-            "root= away, or supports="
+            f"root={settings.root!r}: a robot on supports has no other force on its root; omit "
+            "root= or supports="
         )
     if supports and "tau" in bounded:
         raise KinetreeError(
-            "bounded='tau': limits of joint forces are not kept on supports; leave 'tau' away"
+            "bounded='tau': limits of joint forces are not enforced on supports; omit 'tau'"
         )
     holds = members("hold", settings.hold, Hold, "a list of kinetree.Hold")
     return replace(
@@ -114,7 +114,7 @@ def checked(settings: Settings) -> Settings:
 
 
 def _smoothing(given: Any, supported: bool) -> float:
-    """What squared accelerations count with; by default a little on supports."""
+    """The weight of squared accelerations; by default small on supports."""
     if given is None:
         return SMOOTHING if supported else 0.0
     return number("smoothing", given, 0.0)
@@ -125,7 +125,7 @@ def _optional_count(name: str, given: Any, least: int = 1) -> int | None:
 
 
 def _root(given: Any) -> float | str:
-    """How forces on a floating base are treated: not at all, or with a weight in the cost."""
+    """The treatment of forces on a floating base: "passive", or their weight in the cost."""
     if among(given, ("passive",)):
         return "passive"
     if isinstance(given, str):

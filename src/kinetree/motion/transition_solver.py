@@ -1,8 +1,8 @@
-"""Solving transitions: Newton's method and an augmented Lagrangian; L-BFGS and Ipopt besides.
+"""Solves transitions by Newton's method and an augmented Lagrangian; or by L-BFGS, or Ipopt.
 
 Source: J. Nocedal & S. J. Wright, Numerical Optimization (2006), section 17.4, the augmented
 Lagrangian; R. Hettich & K. O. Kortanek, Semi-infinite programming (1993), section 7: constraints
-over a time are imposed at samples, and where they are broken between them, samples are added.
+over a time are imposed at samples, and where they are violated in between, samples are added.
 """
 
 from __future__ import annotations
@@ -23,31 +23,30 @@ from kinetree.motion.transition_settings import METHODS
 MINIMISERS = ("l-bfgs", "ipopt")
 """Methods that take no constraints."""
 GROWTH, ROUNDS = 4.0, 40
-"""What a penalty grows by, and how often multipliers are moved at most."""
+"""The growth factor of penalties, and the most multiplier updates."""
 REFINEMENTS = 12
-"""How often samples are added at most."""
+"""The most times that samples are added."""
 PATIENCE, LESS, APART = 5, 0.9, 10.0
-"""Constraints are given up that larger penalties brought no nearer than this share in so many
-rounds, while what they add to the cost became so many times the cost: the violation itself is
-least there."""
+"""A problem is given up if in so many rounds larger penalties did not reduce its violation to this
+share, while its penalties became so many times the cost: it has reached the least violation."""
 FIRST_PENALTY, MULTIPLIER = 10.0, 5e-2
-"""The penalty at first, over the cost a second; multipliers of inequalities over the penalty."""
+"""The initial penalty, over the cost a second; multipliers of inequalities over the penalty."""
 LOOSE, CLOSER = 1e-3, 1e-5
 """The tolerance of the first round, while multipliers are far off, and after adding samples."""
 RESOLVED, SHARPEST = 0.5, 1e-8
-"""While constraints are violated, the share of the penalties of violations that a minimisation may
-leave to gain, and the least tolerance that this leads to."""
+"""While constraints are violated, the tolerance of a minimisation as a share of the violations'
+penalties, and the least tolerance that results."""
 GAP, GROUND_GAP = 1e-6, 1e-4
-"""What multipliers times violations may be, relative to the cost; and with supports, whose cones
-are taken smaller than they are by a margin that costs more."""
+"""The largest product of multipliers and violations, relative to the cost; and with supports, where
+the margin of the cones costs more than that."""
 NOTHING = 1e-16
-"""A cost below this share of that at the start counts as zero."""
+"""A cost below this share of the initial one counts as zero."""
 RESTORED = 40
-"""Iterations at most to a start that meets the constraints."""
+"""The most iterations to a start that meets the constraints."""
 
 
 def solve(problem: Problem) -> tuple[Solutions, Array]:
-    """The best coefficients of every problem, and how far its constraints are violated."""
+    """The best coefficients of every problem, and the violation of its constraints."""
     method = problem.settings.method
     if method in MINIMISERS and problem.constraints:
         names = sorted({term.name for _, term in problem.constraints})
@@ -85,7 +84,7 @@ class _Lagrangian:
 
     @property
     def _exact(self) -> str:
-        """When second derivatives are exact; along a surface those of Gauss and Newton lead on."""
+        """When second derivatives are exact; on a surface Gauss-Newton suffices."""
         given = METHODS[self.settings.method]
         return "never" if given == "late" and self.surface is not None else given
 
@@ -95,7 +94,7 @@ class _Lagrangian:
         return self.most - len(self.solutions.history)
 
     def minimize(self, tolerance: float, which: Array) -> None:
-        """Minimise with the multipliers as they are."""
+        """Minimise with the current multipliers."""
         progress = self.settings.progress
 
         def tell(values: Array) -> None:
@@ -116,7 +115,7 @@ class _Lagrangian:
         self.worst = self.problem.violation(self.solutions.c)
 
     def unresolved(self) -> Array:
-        """What squared violations count in the penalties, relative to the cost, (problems,)."""
+        """The penalties of squared violations, relative to the cost, (problems,)."""
         problem, every, total = self.problem, np.arange(self.problem.count), 0.0
         whole = problem.objective.whole(self.solutions.c, every)
         for part, term in problem.constraints:
@@ -132,7 +131,7 @@ class _Lagrangian:
         return np.abs(excess) / np.maximum(np.abs(cost), self.floor)
 
     def solve(self, which: Array, tolerance: float) -> None:
-        """Minimise and move multipliers in turn; a minimum need not be exact until they are."""
+        """Minimise and update multipliers in turn, with tolerances that tighten over time."""
         least, self.most = (
             self.settings.tolerance,
             len(self.solutions.history) + self.settings.iterations,
@@ -159,9 +158,9 @@ class _Lagrangian:
             self._move_multipliers(which)
 
     def _move_multipliers(self, which: Array) -> None:
-        """Multipliers first, with the penalties they belong to; then slow ones grow.
+        """Update multipliers with their current penalties; then raise slow penalties.
 
-        What a minimisation that did not end leaves violated says nothing about the penalty.
+        Violations after a minimisation that did not converge say nothing about the penalty.
         """
         problem = self.problem
         whole = problem.objective.whole(self.solutions.c[which], which)
@@ -211,7 +210,7 @@ def _surface(problem: Problem, c: Array) -> tuple[Surface | None, Array]:
 
 
 def cost_floor(problem: Problem, c: Array) -> Array:
-    """Costs below this count as zero, (problems,); c is where the problems start."""
+    """Costs below this count as zero, (problems,); c is the initial guess."""
     return NOTHING * np.maximum(np.abs(problem.cost(c)), 1e-100)
 
 
@@ -222,7 +221,7 @@ def _restored(problem: Problem, c: Array) -> Array:
     parts = [
         Integral(problem.robot, part.grid, [term], problem.duration)
         for part, term in problem.constraints
-        if not isinstance(term, Supported)  # its effort leads away from the start
+        if not isinstance(term, Supported)  # its effort would lead away from the start
     ]
     alone = SplineObjective(parts, problem.ends)
     start = Solutions.at(c, alone.values(c, np.arange(problem.count)))
@@ -231,7 +230,7 @@ def _restored(problem: Problem, c: Array) -> Array:
 
 
 def judged(problem: Problem, solutions: Solutions, floor: Array) -> Solutions:
-    """What another minimiser gave, with the decrement of Newton's method."""
+    """The result of another minimiser, with the Newton decrement."""
     every = np.arange(problem.count)
     at = problem.objective.expansion(solutions.c, every, True)
     left = decrement(at.bands, at.gradient)
@@ -243,7 +242,7 @@ def judged(problem: Problem, solutions: Solutions, floor: Array) -> Solutions:
 
 
 def _quasi_newton(problem: Problem, c: Array) -> tuple[Solutions, Array]:
-    """Limited-memory BFGS, as the report has it but for the memory; for comparison."""
+    """Limited-memory BFGS, for comparison; the report uses full BFGS."""
     optimize = scipy_module("optimize")
     every = np.arange(problem.count)
     floor = cost_floor(problem, c)

@@ -1,4 +1,4 @@
-"""Transitions on supports: their soles, their holds, and what the ground must produce."""
+"""Transitions on supports: their soles, their holds, and the constraints on ground forces."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from kinetree.motion.transition_problem import Problem
 
 CONE_BETWEEN = 1e-6
-"""How far ground forces may leave cones and areas, relative to the weight."""
+"""The allowed violation of cones and areas by ground forces, relative to the weight."""
 LOST_BETWEEN = 2e-2
-"""The force on the root that may remain where no support produces it, relative to the weight."""
+"""The allowed force on the root that no support produces, relative to the weight."""
 UNCHECKED = 1e9
-"""Instead of a tolerance between samples, where another rule checks the same."""
+"""Replaces a tolerance between samples if another rule checks the same."""
 MARGIN = 0.01
-"""By how much friction and areas are taken smaller at samples, so that forces stay within them
+"""The share by which friction and areas are reduced at samples, so that forces stay within them
 between samples, too."""
 BESIDE = 1e-7
-"""Samples before and after the beginning and the end of a support, over the duration."""
+"""The distance of samples from the beginning and the end of a support, over the duration."""
 
 
 def poses_of(problem: Problem, support: Support) -> Array:
-    """Where a frame stands, in every problem, (problems, 4, 4)."""
+    """The pose in which a frame stands, in every problem, (problems, 4, 4)."""
     if support.target is not None:
         return np.broadcast_to(np.asarray(support.target), (problem.count, 4, 4))
     state = problem.first if support.first <= 0.0 else problem.second
@@ -92,7 +92,7 @@ def _changes(problem: Problem, ground: Ground) -> Array:
 
 
 def support_rules(problem: Problem, ground: Ground) -> list[Rule]:
-    """What a transition on supports must keep to.
+    """The constraints of a transition on supports.
 
     Arguments:
         problem: with supports.
@@ -124,11 +124,10 @@ def _hold(problem: Problem, support: Support, sole: Sole) -> Hold:
 
 
 def _unsupported(problem: Problem, ground: Ground) -> list[Rule]:
-    """No force acts on the root where no support produces it.
+    """The force on the root that no support produces is zero.
 
-    It is zero at the knots inside of a flight and between them, and small where the flight begins
-    and ends: there the forces of supports vanish, but a force of zero lies on the rounded tip of
-    its cone.
+    It is zero at the knots inside a flight and between them, and small at the beginning and end of
+    the flight: there the forces of supports vanish, but zero lies on the smoothed tip of a cone.
     """
     T = problem.duration
     ends = {0.0, T}

@@ -1,4 +1,4 @@
-"""By how much a motion violates a constraint, and where."""
+"""The amount and the place of a motion's violation of a constraint."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ class Violation(NamedTuple):
     """The worst violation of one constraint.
 
     Attributes:
-        constraint: what is constrained, such as "velocity", "root force" or "frame 'tool'".
+        constraint: its name, such as "velocity", "root force" or "frame 'tool'".
         label: the joint, or the axis of the frame.
-        amount: by how much, in the constraint's unit: m, rad, m/s, rad/s, N or N m.
-        time: when, s.
+        amount: in the constraint's unit: m, rad, m/s, rad/s, N or N m.
+        time: s.
         relative: the amount divided by the tolerance between samples.
     """
 

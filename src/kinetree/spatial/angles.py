@@ -46,6 +46,9 @@ def angle_about(R: Rotation, axis: Vector3) -> Scalar:
 
 
 def angle_between(axis: Vector3, start: Vector3, end: Vector3) -> Scalar:
-    """The angle about a unit axis that turns one vector towards another, both seen along it."""
-    across = start.dot(end) - axis.dot(start) * axis.dot(end)
-    return atan2(axis.dot(start.cross(end)), across)
+    """The angle about a unit axis that turns one vector towards another, both seen along it.
+
+    The parts across the axis are taken first: of vectors nearly along it, nothing else has digits.
+    """
+    a, b = axis.cross(start), axis.cross(end)
+    return atan2(axis.dot(a.cross(b)), a.dot(b))

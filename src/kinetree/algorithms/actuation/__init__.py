@@ -1,10 +1,10 @@
 """Tendons and actuators: lengths, moment arms, forces.
 
-`posture` has the poses that the rest shares, `wrapping` the way of a tendon around a body,
-`tendons` and `levers` lengths with their moment arms, `forces` what actuators
-do, `activations` their states, `passive` what
-tendons do by themselves. Links that stick need the contacts, which need what tendons do, so
-`forces` is imported from its own file.
+`posture` has the poses that the other files share, `wrapping` the path of a tendon around a body,
+`tendons` and `levers` lengths with their moment arms, `forces` the forces of actuators,
+`activations` their states, `passive` the springs, dampers and friction of tendons.
+
+`forces` is imported from its own file: adhesion needs contacts, and these need the tendons.
 """
 
 from kinetree.algorithms.actuation.activations import activation_rates, next_activations

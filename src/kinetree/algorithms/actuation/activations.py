@@ -22,7 +22,7 @@ from kinetree.scalar import Scalar
 
 def activation_rates(model: Model, act: Sequence[Scalar], ctrl: Sequence[Scalar]) -> list[Scalar]:
     """The rate of every activation."""
-    return [x.activation.rate(own, u) for x, own, u in _stateful(model, act, ctrl)]  # type: ignore[union-attr]
+    return [x.activation.rate(w, u) for x, w, u in _stateful(model, act, ctrl)]  # type: ignore[union-attr]
 
 
 def next_activations(

@@ -1,14 +1,14 @@
 """The forces of actuators: from controls and activations to joint forces.
 
 Source: E. Todorov, T. Erez & Y. Tassa, MuJoCo: A physics engine for model-based control (2012), and
-its documentation, "Actuators", whose order of bounds this is.
+its documentation, "Actuators", whose order of bounds is followed.
 
     symbol    code        meaning
     l, l'     length ...  of an actuator along its transmission, and its rate r v
     w         act         activations of the actuators that have one
     u         ctrl        controls, bounded first
-    p         forces      gain(l, l') u + bias(l, l'), with w in the place of u if there is one;
-                          that at the end of the step if the actuator acts early
+    p         forces      gain(l, l') u + bias(l, l'), with w in place of u if there is one;
+                          w at the end of the step if the actuator acts early
 
 The sum of the forces on a tendon is bounded by scaling them; then each force is bounded, and last
 the joint force of each joint by its effort limit. tau = sum of r p.
@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from kinetree.algorithms.actuation.activations import after_step
 from kinetree.algorithms.actuation.levers import lever
 from kinetree.algorithms.actuation.posture import Posture, Row
+from kinetree.algorithms.dense import dot
 from kinetree.model import Model
 from kinetree.model.actuators import Actuator
 from kinetree.model.ranges import UNBOUNDED, within
@@ -45,7 +46,7 @@ def pulled(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Pulle
     posture, found = Posture(model, q), []
     for actuator in model.equipment.actuators:
         length, row = lever(posture, actuator.transmission)
-        found.append(Pulled(actuator, length, _dot(row, v), row))
+        found.append(Pulled(actuator, length, dot(row, v), row))
     return found
 
 
@@ -87,8 +88,7 @@ def joint_forces_of_actuators(
     """The joint forces of all actuators together, within the effort limits of joints.
 
     Arguments:
-        dt: the step after which activations act that act early; by default that of the robot's
-            file.
+        dt: the step at whose end early activations are taken; by default that of the robot's file.
     """
     states = pulled(model, q, v)
     tau: list[Scalar] = [0] * model.nv
@@ -134,7 +134,3 @@ def _bound_on_tendons(model: Model, states: Sequence[Pulled], forces: list[Scala
         scale = select(pulls, bounded / select(pulls, total, 1.0), 1.0)
         for k in on:
             forces[k] = forces[k] * scale
-
-
-def _dot(row: Row, v: Sequence[Scalar]) -> Scalar:
-    return sum((r * x for r, x in zip(row, v, strict=True)), start=0)

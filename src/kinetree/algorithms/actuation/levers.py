@@ -4,8 +4,8 @@ Source: E. Todorov, T. Erez & Y. Tassa, MuJoCo: A physics engine for model-based
 its documentation, "Transmission".
 
     symbol    code        meaning
-    l         length      along what an actuator acts; zero where that is not a length
-    r         row         what the joints feel of a unit of the actuator's force
+    l         length      of the transmission; zero if it has none
+    r         row         the joint forces of a unit of the actuator's force
     gear                  units of joint force for a unit of actuator force
 
 Where l is a function of the configuration, r is its gradient along q (+) delta. The rotation
@@ -74,7 +74,7 @@ def _site(posture: Posture, t: SiteTransmission) -> tuple[Scalar, Row]:
         return 0, row
     X_r = posture.pose(t.reference)
     seen, u = X_r.inverse() @ X, X_r.rotation @ push
-    # the arm of each end is its own: that of the reference does not turn with it
+    # each end has its own moment arm: the reference's does not turn with the site
     there, here = (
         _with_torque(line(p, u), X_r.rotation, twist) for p in (X.translation, X_r.translation)
     )
@@ -107,7 +107,7 @@ def _slider_crank(posture: Posture, t: SliderCrank) -> tuple[Scalar, Row]:
 
 
 def _adhesion(posture: Posture, t: Adhesion) -> tuple[Scalar, Row]:
-    """The mean of the normals of the link's contacts, as the joints feel them."""
+    """The mean of the joint forces of unit forces along the normals of the link's contacts."""
     model, row = posture.model, posture.nothing()
     colliders = {c.name: c for c in model.colliders}
     count: Scalar = 0.0

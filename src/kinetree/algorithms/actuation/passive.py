@@ -1,4 +1,4 @@
-"""What tendons do by themselves: springs, dampers, dry friction, and the inertia of fixed ones.
+"""The passive forces of tendons: springs, dampers, dry friction, and the inertia of fixed ones.
 
 Source: E. Todorov, T. Erez & Y. Tassa, MuJoCo: A physics engine for model-based control (2012), and
 its documentation, "Tendons".
@@ -8,9 +8,9 @@ its documentation, "Tendons".
     k, c      stiffness damping
     [a, b]    rest        the lengths between which the spring is relaxed
     T         tension     k (L - nearest of [a, b]) + c J v + dry friction
-    m         armature    of fixed tendons: the mass matrix has m J^T J more
+    m         armature    of fixed tendons: adds m J^T J to the mass matrix
 
-The joint forces take J^T T, as they take the forces of joint drives: see `drives`.
+J^T T is subtracted from the joint forces, like the forces of joint drives: see `drives`.
 
 Cost: O(d) for each part of a tendon; derivatives nv times that.
 """
@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 
 from kinetree.algorithms.actuation.posture import Posture, Row
 from kinetree.algorithms.actuation.tendons import constant_row, stretched
+from kinetree.algorithms.dense import dot
 from kinetree.algorithms.manifold import coordinate_rates
 from kinetree.model import Model
 from kinetree.model.ranges import within
@@ -36,12 +37,12 @@ def tendon_tensions(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
     posture, found = Posture(model, q), []
     for tendon in model.equipment.tendons:
         length, row = stretched(posture, tendon)
-        found.append(_tension(tendon, length, _dot(row, v)))
+        found.append(_tension(tendon, length, dot(row, v)))
     return found
 
 
 def tendon_springs(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
-    """The joint forces that hold the tendons' springs."""
+    """The joint forces that balance the tendons' springs."""
     springs = [x for x in model.equipment.acting if x.stiffness]
 
     def tension(tendon: Tendon, length: Scalar, row: Row) -> Scalar:
@@ -53,11 +54,11 @@ def tendon_springs(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
 def tendon_drag(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> list[Scalar]:
-    """The joint forces that dampers, dry friction and inertia of the tendons take."""
+    """The joint forces that balance dampers, dry friction and inertia of the tendons."""
     slow = [x for x in model.equipment.acting if x.damping or x.friction or x.armature]
 
     def tension(tendon: Tendon, length: Scalar, row: Row) -> Scalar:
-        return _drag(tendon, _dot(row, v)) + _dot(row, qdd) * tendon.armature
+        return _drag(tendon, dot(row, v)) + dot(row, qdd) * tendon.armature
 
     return _taken(model, q, slow, tension)
 
@@ -65,11 +66,11 @@ def tendon_drag(
 def smooth_friction(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], speed: float
 ) -> list[Scalar]:
-    """The joint forces that the dry friction of tendons takes, smoothed below a speed."""
+    """The joint forces that balance the dry friction of tendons, smoothed below a speed."""
     rubbing = [x for x in model.equipment.acting if x.friction]
 
     def tension(tendon: Tendon, length: Scalar, row: Row) -> Scalar:
-        rate = _dot(row, v)
+        rate = dot(row, v)
         return rate * tendon.friction / sqrt(rate * rate + speed * speed)
 
     return _taken(model, q, rubbing, tension)
@@ -105,7 +106,7 @@ def tendon_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
 
 
 def tendon_inertia(model: Model) -> Matrix:
-    """The mass matrix of the tendons' own inertia, which is constant."""
+    """The constant contribution of the tendons' inertia to the mass matrix."""
     M: Matrix = [[0] * model.nv for _ in range(model.nv)]
     for tendon in model.equipment.acting:
         if isinstance(tendon, FixedTendon) and tendon.armature:
@@ -145,9 +146,5 @@ def _drag(tendon: Tendon, rate: Scalar) -> Scalar:
 
 
 def _excess(tendon: Tendon, length: Scalar) -> Scalar:
-    """How far a length is beyond those at which the spring is relaxed."""
+    """The distance of a length from the range in which the spring is relaxed."""
     return length - within(length, tendon.rest)
-
-
-def _dot(row: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
-    return sum((r * x for r, x in zip(row, v, strict=True)), start=0)

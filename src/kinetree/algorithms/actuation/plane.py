@@ -1,6 +1,6 @@
 """Points of a plane, and roots and quotients with finite derivatives; see `wrapping`.
 
-Source: as of `wrapping`. A `select` computes both of its branches: what is not taken must not
+Source: as of `wrapping`. A `select` computes both of its branches: the one not taken must not
 divide by zero, nor have an infinite derivative.
 
 Cost: O(1).
@@ -25,7 +25,7 @@ from kinetree.spatial import Vector3
 TINY = 1e-15
 Point = tuple[Scalar, Scalar]
 Arc = tuple[Scalar, Point, Point, Scalar]
-"""Whether a way touches the circle, its two points there, and the length of its arc."""
+"""Whether a path touches the circle, its two points there, and the length of its arc."""
 
 
 class Plane(NamedTuple):

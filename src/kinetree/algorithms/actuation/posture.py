@@ -1,7 +1,7 @@
 """A robot in one configuration: the poses of its frames, and the moment arms of lines of action.
 
 Source: Liu & Jain, A Quick Tutorial on Multibody Dynamics, eq. 57 for poses. By the principle of
-virtual work, the gradient of a length is what the joints feel of a unit force along it.
+virtual work, the gradient of a length equals the joint forces of a unit force along it.
 
     symbol    code       meaning
     W_k^0     X0[k]      pose of body k in the world
@@ -45,9 +45,9 @@ class Posture:
         return self.X0[frame.body].point(place) if frame.body >= 0 else place
 
     def seen(self, p: Vector3, X: Transform) -> Vector3:
-        """A point of the world as seen from a pose, over the scalars of q even if both are fixed.
+        """A point of the world in the coordinates of a frame, with the scalar type of q.
 
-        Where a choice between fixed points depends on q, it must not lose their type.
+        Even if both are fixed: a choice between fixed points may depend on q.
         """
         nothing = self.q[0] * 0
         return X.inverse().point(p) + Vector3(nothing, nothing, nothing)
@@ -73,10 +73,10 @@ class Posture:
         return [0] * self.model.nv
 
     def add(self, row: Row, body: int, W: Force, base: int = -1, back: Force | None = None) -> None:
-        """Add what the joints feel of a wrench on a body, and of the opposite one on a base.
+        """Add the joint forces of a wrench W on a body, and of the opposite one on a base.
 
-        W: in the world's axes, at its origin. The joints that carry both feel nothing.
-        back: what acts on the base in the opposite direction, if that is not W.
+        W: in the world's axes, at its origin. Joints that carry both get nothing.
+        back: -back acts on the base, if that is not -W.
         """
         both = set(ancestors(self.model, body)) & set(ancestors(self.model, base))
         for end, wrench in ((body, W), (base, -(W if back is None else back))):
@@ -86,7 +86,7 @@ class Posture:
                         row[k] = row[k] + axis.dot(wrench)
 
     def joint(self, i: int) -> tuple[Scalar, Row]:
-        """The coordinate of a joint that has one, and its gradient, also of a follower."""
+        """The coordinate of a joint that has one, and its gradient; the joint may follow others."""
         model, joint = self.model, self.model.bodies[i].joint
         at, along = model.q_slices[i], model.v_slices[i]
         row = self.nothing()

@@ -1,9 +1,10 @@
 """Tendons: their lengths, and the gradients of these, their moment arms.
 
 Source: E. Todorov, T. Erez & Y. Tassa, MuJoCo: A physics engine for model-based control (2012), and
-its documentation, "Tendons". The gradient of a length is what the joints feel of a
-unit tension (see `posture`). Where a tendon wraps a body, the arc may slide: the points at which it
-begins and ends count as fixed in the body, since the way is the shortest.
+its documentation, "Tendons". The gradient of a length equals the joint forces of a unit tension
+(see `posture`). Where a tendon wraps a body, the points at which the arc begins and ends count as
+fixed in the body: they slide, but the path is the shortest, so that to first order its length does
+not depend on them.
 
     symbol    code        meaning
     L         length      of a tendon, m; of a fixed one in the units of its coordinates
@@ -100,9 +101,9 @@ def course(posture: Posture, tendon: SpatialTendon) -> tuple[Scalar, list[Line]]
             around = part
         else:
             if start is not None:
-                way, own = _between(posture, start, around, part)
-                length = length + way * share
-                lines += [x._replace(W=x.W * share) for x in own]
+                piece, straight = _between(posture, start, around, part)
+                length = length + piece * share
+                lines += [x._replace(W=x.W * share) for x in straight]
             start, around = part, None
     return length, lines
 
@@ -119,7 +120,7 @@ def _between(
     side = None if around.side is None else posture.point(around.side)
     local = (None if p is None else posture.seen(p, X) for p in (p0, p1, side))
     wraps, first, last, arc = wrapped(around.kind, around.radius, *local)  # type: ignore[arg-type]
-    # a straight tendon goes from p0 to p1 twice: once for each end, and nothing is left between
+    # a straight tendon is two lines from p0 to p1, whose wrenches on the wrapped body cancel
     t0 = _chosen(wraps, X.point(first), p1)
     t1 = _chosen(wraps, X.point(last), p0)
     (before, u0), (after, u1) = towards(p0, t0), towards(t1, p1)

@@ -1,20 +1,20 @@
-"""The shortest way of a tendon around a sphere or a cylinder.
+"""The shortest path of a tendon around a sphere or a cylinder.
 
 Source: E. Todorov, T. Erez & Y. Tassa, MuJoCo: A physics engine for model-based control (2012), and
-its documentation, "Spatial tendons", whose choices between the ways these are.
+its documentation, "Spatial tendons", whose choice of paths is followed.
 
 In the plane through the centre and both ends (of a sphere), or normal to the axis (of a cylinder),
-the way is a tangent, an arc and a tangent.
+the path is a tangent, an arc and a tangent.
 
     symbol    code          meaning
     e_0, e_1  ends          where the tendon comes from and goes to, in the plane
     r         radius
-    t_0, t_1  touch         where the tangents touch the circle; there are two ways
-    s         side          where the tendon is to run: the way whose middle is nearer is taken
+    t_0, t_1  touch         where the tangents touch the circle; there are two such paths
+    s         side          where the tendon is to run: the path whose middle is nearer is taken
 
-The tendon is straight if an end is inside the circle, if the straight way misses it (and is on the
-side asked for), or if the tangents of the better way cross. From within, the way touches the circle
-in a point, found by Newton's method; see `wrapping_inside`.
+The tendon is straight if an end is inside the circle, if the straight path misses it (and is on the
+side asked for), or if the tangents of the better path cross. A path inside the circle touches it in
+one point, found by Newton's method; see `wrapping_inside`.
 
 Cost: O(1).
 """
@@ -40,7 +40,7 @@ from kinetree.spatial import Vector3
 
 
 class Way(NamedTuple):
-    """The way of a tendon around a body, in the body's frame.
+    """The path of a tendon around a body, in the body's frame.
 
     wraps: whether it touches the body.
     first, last: where the arc begins and ends.
@@ -54,7 +54,7 @@ class Way(NamedTuple):
 
 
 def wrapped(kind: str, radius: float, p0: Vector3, p1: Vector3, side: Vector3 | None) -> Way:
-    """The way between two points around a sphere or a cylinder, all in the body's frame."""
+    """The path between two points around a sphere or a cylinder, all in the body's frame."""
     x, y = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0)
     plane = plane_of_sphere(p0, p1) if kind == "sphere" else Plane(x, y)
     ends = plane.seen(p0), plane.seen(p1)
@@ -73,7 +73,7 @@ def wrapped(kind: str, radius: float, p0: Vector3, p1: Vector3, side: Vector3 | 
 def _climbed(
     p0: Vector3, p1: Vector3, first: Vector3, last: Vector3, arc: Scalar
 ) -> tuple[Vector3, Vector3, Scalar]:
-    """The touching points at heights in proportion to the way, and the length of the helix."""
+    """The touching points at heights in proportion to the path, and the length of the helix."""
     a, b = (_level(p - t) for p, t in ((p0, first), (p1, last)))
     climb = (p1.z - p0.z) / safe(a + arc + b)
     z0, z1 = p0.z + climb * a, p0.z + climb * (a + arc)
@@ -92,7 +92,7 @@ def _on_circle(p: Point, radius: float) -> Point:
 
 
 def _either(inside: Scalar, a: Arc, b: Arc) -> Arc:
-    """One way or another."""
+    """The first path where the condition holds, else the second."""
     wraps = logical_or(logical_and(inside, a[0]), logical_and(logical_not(inside), b[0]))
     t0, t1 = (
         (select(inside, x[0], y[0]), select(inside, x[1], y[1]))

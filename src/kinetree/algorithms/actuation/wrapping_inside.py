@@ -1,13 +1,13 @@
-"""The way through a circle that touches it from within, in one point; see `wrapping`.
+"""The path through a circle that touches it from within, in one point; see `wrapping`.
 
-Source: as of `wrapping`. The angle x at which the way meets the circle's radius solves
+Source: as of `wrapping`. The angle x between the path and the circle's radius solves
 
     f(x) = asin(A sin x) + asin(B sin x) - 2 x + G = 0
 
 where A and B are the ratios of the radius to the distances of the ends, and G is the angle between
-these. f falls, is concave below pi / 2, and f(pi / 2) is not positive unless the straight way meets
-the circle: Newton's method from there approaches the root from one side. MuJoCo solves for sin x,
-whose slope is infinite at pi / 2, where the way only grazes the circle.
+these. f falls, is concave below pi / 2, and f(pi / 2) is not positive unless the straight path
+meets the circle: Newton's method from there approaches the root from one side. MuJoCo solves for
+sin x; as a function of it f has an infinite slope at pi / 2, where the path grazes the circle.
 
 Cost: O(1).
 """
@@ -33,11 +33,11 @@ from kinetree.scalar import (
 )
 
 STEPS = 20
-"""Of Newton's method: of 400,000 ways, many with ends close to the circle, none took over 16."""
+"""Newton iterations: of 400,000 paths, many with ends close to the circle, none took over 16."""
 
 
 def within(ends: tuple[Point, Point], radius: float) -> Arc:
-    """The way through a circle that touches it from within, in one point."""
+    """The path through a circle that touches it from within, in one point."""
     e0, e1 = ends
     l0, l1 = (root(square(e)) for e in ends)
     d = minus(e1, e0)
@@ -72,7 +72,7 @@ def _reaches(p: Point, radius: float) -> Scalar:
 def _meeting(A: Scalar, B: Scalar, G: Scalar) -> Scalar:
     """x with asin(A sin x) + asin(B sin x) - 2 x + G = 0.
 
-    Steps past convergence leave x as it is, and make its derivatives exact.
+    Steps after convergence do not change x, but make its derivatives exact.
     """
     x: Scalar = 0.5 * math.pi
     for _ in range(STEPS):

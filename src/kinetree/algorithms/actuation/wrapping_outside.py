@@ -1,4 +1,4 @@
-"""The way around a circle in a plane: a tangent, an arc, a tangent; see `wrapping`.
+"""The path around a circle in a plane: a tangent, an arc, a tangent; see `wrapping`.
 
 Source: as of `wrapping`.
 
@@ -26,7 +26,7 @@ from kinetree.scalar import (
 
 
 def around(ends: tuple[Point, Point], side: Point | None, radius: float) -> Arc:
-    """The way around a circle at the origin, on a side or the shorter one."""
+    """The path around a circle at the origin, on a given side or the shorter one."""
     e0, e1 = ends
     missed = logical_or(_misses(e0, e1, side, radius), less(square(minus(e1, e0)), TINY))
     inside = logical_or(*(less(square(e), radius * radius) for e in ends))
@@ -44,7 +44,7 @@ def around(ends: tuple[Point, Point], side: Point | None, radius: float) -> Arc:
 
 
 def _misses(e0: Point, e1: Point, side: Point | None, radius: float) -> Scalar:
-    """Whether the straight way misses the circle, on the side asked for."""
+    """Whether the straight path misses the circle, on the side asked for."""
     d = minus(e1, e0)
     a = -dot(d, e0) / safe(square(d))
     a = minimum(maximum(a, 0.0), 1.0)
@@ -52,7 +52,7 @@ def _misses(e0: Point, e1: Point, side: Point | None, radius: float) -> Scalar:
     away = less(radius * radius, square(nearest))
     if side is None:
         return away
-    # on the other side it passes the circle only if its ends are to the left and right of that
+    # on the other side it passes the circle only if its ends are left and right of its direction
     turned = (-side[1], side[0])
     passes = less(dot(turned, e0) * dot(turned, e1), 0.0)
     return logical_and(away, logical_not(logical_and(less(dot(side, nearest), 0.0), passes)))
@@ -72,7 +72,7 @@ def _touch(e: Point, sign: float, radius: float) -> Point:
 
 
 def _goodness(e0: Point, e1: Point, t0: Point, t1: Point, side: Point | None) -> Scalar:
-    """How good a way is: near the side asked for, or short; bad if its tangents cross."""
+    """The rank of a path: near the side asked for, or short; low if its tangents cross."""
     if side is None:
         good = -square(minus(t1, t0))
     else:

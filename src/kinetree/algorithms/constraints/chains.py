@@ -1,4 +1,4 @@
-"""How frames of a robot move relative to each other, from the last body that carries both on.
+"""Relative motion of two frames of a robot, computed from the last body that carries both.
 
 Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), section 8.2; the recursion of
 velocities and accelerations has the equation numbers of Echeandia & Wensing, as in `rnea`.
@@ -33,7 +33,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Chain:
-    """columns: the axes along a chain with their columns in J; pose: of the frame at its end."""
+    """columns: a chain's axes by their columns in J; pose: of the frame at its end."""
 
     columns: list[tuple[int, Twist]]
     pose: Transform
@@ -50,7 +50,7 @@ class Chains:
         self._motions: dict[tuple[int, int], tuple[Twist, Twist]] = {}
 
     def place(self, name: str | None, at: Transform) -> Place:
-        """Where a frame is; None for the world."""
+        """The place of a frame; None for the world."""
         if name is None:
             return Place(WORLD, at)
         frame = self.model.frame(name)

@@ -4,8 +4,8 @@ Source: K. Levenberg (1944), D. Marquardt (1963), on the manifold of configurati
 
     J dq = - error,    dq = - J^T (J J^T + mu)^-1 error,    q' = q (+) dq
 
-Of all steps that close the loops to first order it is the shortest, so that repeated steps end at
-a branch near the start.
+It is the shortest step that closes the loops to first order, so that repeated steps end at a branch
+near the start.
 
     symbol      code        meaning
     mu          damping     times the mean of J J^T's diagonal; larger values give shorter steps
@@ -25,7 +25,7 @@ from kinetree.model import Model
 from kinetree.scalar import Scalar
 
 TINY = 1e-12
-"""What keeps a robot whose every joint is held from dividing by zero."""
+"""Avoids a division by zero if every joint is held."""
 
 
 def closing_step(

@@ -1,4 +1,4 @@
-"""What keeps a motion on its constraints: after a step, the state is projected back onto them.
+"""Drift correction: after a step, the state is projected back onto the constraints.
 
 Source: E. Hairer & G. Wanner, Solving Ordinary Differential Equations II (1996), section VII.2,
 "Methods with projection"; the metric of the mass matrix is that of Ch. Lubich, Extrapolation
@@ -32,14 +32,14 @@ PROJECTION = Projection()
 
 
 def acceleration_terms(stabilization: Stabilization) -> Baumgarte:
-    """What it adds to accelerations: nothing, if errors are removed after the step."""
+    """The Baumgarte terms of a stabilization: none if errors are removed after the step."""
     return stabilization if isinstance(stabilization, Baumgarte) else NO_STABILIZATION
 
 
 def projected(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], stabilization: Stabilization
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """The state after a step, back on the constraints; Baumgarte's terms leave it as it is."""
+    """The state after a step, back on the constraints; with Baumgarte terms it is not projected."""
     if not model.constraints or isinstance(stabilization, Baumgarte):
         return list(q), list(v)
     rows = constraint_rows(model, q)

@@ -41,7 +41,7 @@ def constrained_dynamics(
     names: Sequence[str] = (),
     stabilization: Baumgarte = NO_STABILIZATION,
 ) -> tuple[list[Scalar], list[Scalar], Scalar]:
-    """qdd, the forces of the rows, and the norm of the acceleration that is left in the rows."""
+    """qdd, the forces of the rows, and the norm of the rows' residual acceleration."""
     rows = constraint_rows(model, q, qd, names, along_frames=True)
     return _dynamics(model, q, qd, tau, external, rows, stabilization)
 
@@ -69,7 +69,7 @@ def switched_dynamics(
 def rows_switched_on(
     model: Model, active: Sequence[Scalar], names: Sequence[str] = ()
 ) -> list[Scalar]:
-    """A 1 for each row that acts and a 0 for the others, from those of the constraints."""
+    """1 for each row of a constraint that acts, 0 for the others."""
     return [
         s
         for s, c in zip(active, model.constraints, strict=True)
@@ -102,7 +102,7 @@ def solution(
     bias: Sequence[Scalar],
     stabilization: Baumgarte,
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    """qdd, the forces of the rows, and the acceleration that is left in each row."""
+    """qdd, the forces of the rows, and the residual acceleration of each row."""
     y = factors.M.half({k: t - b for k, (t, b) in enumerate(zip(tau, bias, strict=True))})
     wanted = wanted_accelerations(rows, qd, stabilization)
     free = factors.accelerations_along(y)
@@ -124,7 +124,7 @@ def constrained_accelerations(
 def wanted_accelerations(
     rows: Rows, qd: Sequence[Scalar], stabilization: Baumgarte
 ) -> list[Scalar]:
-    """J qdd as the constraints want it."""
+    """The J qdd that the constraints demand."""
     if not stabilization.rate:
         return [-b for b in rows.bias]
     alpha, beta = stabilization.gains

@@ -6,7 +6,8 @@ Analytical derivatives of rigid body dynamics algorithms, RSS (2018). Along the 
 
     ID(q, qd, qdd) - J^T forces = tau,    J qdd + J' qd = 0
 
-nothing changes, so, with X and Y the derivatives of both left sides at constant qdd and forces,
+both equations stay true, so, with X and Y the derivatives of both left sides at constant qdd and
+forces,
 
     M dqdd - J^T dforces = - X,    J dqdd = - Y
 
@@ -15,11 +16,11 @@ nothing changes, so, with X and Y the derivatives of both left sides at constant
     X             dq dv     as in `inverse_derivatives`, less the derivative of J^T forces
     Y             change    as in `row_derivatives`
 
-which `response` solves, column by column. Where - M^-1 x is known, for columns of a free base, it
-is added to the solution for y - J M^-1 x alone.
+which `response` solves, column by column. If - M^-1 x is known, for columns of a free base, it is
+added to the solution for y - J M^-1 x.
 
-differs: where rows are dependent, forces are not unique, and dforces is the change of least norm;
-it leaves out how forces that cancel each other turn. Accelerations do not depend on that.
+differs: if rows are dependent, forces are not unique, and dforces is the change of least norm. It
+omits the rotation of forces that cancel each other. Accelerations do not depend on that.
 
 Cost: O(N^2 (d + m)) for m rows.
 """

@@ -1,7 +1,7 @@
-"""What an impact does: the velocity after it, and the impulses of the constraints.
+"""Impacts: the velocity after an impact, and the impulses of the constraints.
 
 Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), section 11.5, with Newton's law of
-restitution: J v' = - e J v. Forces other than those of the constraints do nothing in no time.
+restitution: J v' = - e J v. Other forces are finite, and have no impulse in an instant.
 
     book         code            meaning
     u' - u       change          M^-1 J^T impulses

@@ -10,12 +10,12 @@ III, with the sum of squared joint forces as the cost.
     tau         tau         joint forces; zero where there is no motor
     lambda      forces      of the rows
 
-Of all forces that give the motion the least are wanted, their squares summed:
+Of all forces that give the motion, those with the least sum of squares are wanted:
 
     min |f_a - J_a^T forces|^2   subject to   f_u = J_u^T forces
 
-with a the actuated velocities and u the others. What the condition makes zero can be added to the
-cost, which is then |f - J^T x|^2 and as well conditioned as the rows are. With multipliers nu, and
+with a the actuated velocities and u the others. The equation's residual can be added to the cost,
+which is then |f - J^T x|^2 and as well conditioned as the rows are. With multipliers nu, and
 proximal terms as in `proximal`, so that dependent rows do no harm, each iteration solves
 
     (J J^T + mu) x_{k+1} = J f + mu x_k + J_u nu,    J_u^T x_{k+1} = f_u
@@ -40,7 +40,7 @@ from kinetree.model import Model
 from kinetree.scalar import Scalar
 
 TINY = 1e-6
-"""The size of a matrix that is zero: where every joint has a motor."""
+"""The size assumed for a matrix that is zero, if every joint has a motor."""
 
 
 def constrained_inverse_dynamics(
@@ -52,7 +52,7 @@ def constrained_inverse_dynamics(
     names: Sequence[str] = (),
     actuated: Collection[str] = (),
 ) -> tuple[list[Scalar], list[Scalar], Scalar]:
-    """tau, the forces of the rows, and the norm of what no motor and no row gives.
+    """tau, the forces of the rows, and the norm of what neither motors nor rows can give.
 
     actuated: the joints with motors.
     """

@@ -1,4 +1,4 @@
-"""What constraints leave of a robot: its free motions and its inertia along them.
+"""The null space of constraints: the motions they allow, and the inertia along them.
 
 Source: O. Khatib, L. Sentis, J. Park & J. Warren, Whole-body dynamic behavior and control of
 human-like robots, International Journal of Humanoid Robotics 1 (2004); F. Aghili, A

@@ -16,13 +16,13 @@ Forces are the solution of G x = b of least norm, if the rows of J are dependent
 
     (G + mu) x_0 = b,    (G + mu) x_{k+1} = b + mu x_k
 
-What is left after each of these, b - G x_{k+1} = mu (x_{k+1} - x_k), falls by mu / (s + mu) along
-an eigenvector of G with the eigenvalue s. G + mu has the same factor in each of them. None of its
-pivots is smaller than mu; rounding must not make them so.
+The residual b - G x_{k+1} = mu (x_{k+1} - x_k) falls by mu / (s + mu) in each iteration, along an
+eigenvector of G with the eigenvalue s. All iterations share the factor of G + mu. No pivot of it is
+smaller than mu; pivots that rounding makes smaller are raised to mu.
 
-differs: mu is a share of G's own size, so that units do not matter. The number of iterations is at
-most `ITERATIONS`; those after the first `SURE` are made only where the last step was not yet small
-beside x. What is left at the end is a result.
+differs: mu is a share of G's own size, so that units do not matter. There are at most
+`ITERATIONS` iterations; those after the first `SURE` are made only if the last step was not yet
+small relative to x. The final residual is a result.
 
 Cost: O(m N) for Z, O(m^2 d) for G, O(m^3) for its factor; less where constraints share no joints.
 """
@@ -40,13 +40,13 @@ from kinetree.model import Model
 from kinetree.scalar import Scalar, call_if, less, maximum
 
 SHARE = 1e-9
-"""mu, as a share of the mean of G's diagonal: large beside rounding, small beside eigenvalues."""
+"""mu, as a share of the mean of G's diagonal: well above rounding, well below eigenvalues."""
 ITERATIONS = 4
-"""How often x is corrected after x_0, at most."""
+"""The most corrections of x after x_0."""
 SURE = 2
-"""How often x is corrected in any case."""
+"""The number of corrections that are always made."""
 SETTLED = 1e-20
-"""Squared length of a step beside that of x, below which there is no further one."""
+"""Iterations end once the squared length of a step, relative to that of x, is below this."""
 FLOOR = 1e-3
 """Added to the sum of G's diagonal in mu, 1/kg: forces are finite where every row is zero."""
 
@@ -70,7 +70,7 @@ class Proximal:
     def forces(
         self, b: Sequence[Scalar], iterations: int = ITERATIONS
     ) -> tuple[list[Scalar], list[Scalar]]:
-        """x of least norm with G x = b, and what is left of b."""
+        """x of least norm with G x = b, and the residual."""
         (x,), (step,) = self.columns([b], iterations)
         return x, [self.mu * s for s in step]
 
@@ -119,7 +119,7 @@ def proximal(
 ) -> Proximal:
     """The factors for rows J at a configuration.
 
-    idle: added to the diagonal of G: where a row is zero, something else than zero.
+    idle: added to the diagonal of G: nonzero where a row is zero.
     """
     return factored(factor(crba(model, q), elimination_order(model)), J, idle)
 
@@ -159,7 +159,7 @@ def delassus_matrix(
 def delassus_inverse(
     model: Model, q: Sequence[Scalar], names: Sequence[str] = ()
 ) -> list[list[Scalar]]:
-    """G^-1; where rows are dependent, large along what they have in common, and finite."""
+    """G^-1; if rows are dependent, large along the dependency, but finite."""
     factors = proximal(model, q, constraint_rows(model, q, names=names).J)
     m = len(factors.Z)
     units = [[1 if r == s else 0 for s in range(m)] for r in range(m)]

@@ -1,4 +1,4 @@
-"""How a step of a joint changes the motion of one frame relative to another.
+"""Derivatives of the motion of one frame relative to another, by a step of a joint.
 
 Source: J. Carpentier & N. Mansard, Analytical derivatives of rigid body dynamics algorithms, RSS
 (2018), section IV; the steps along the axes of joints are those of `inverse_derivatives`.
@@ -38,11 +38,11 @@ Poses = dict[int, Transform]
 
 @dataclass(frozen=True)
 class RelativeStep:
-    """A step of a joint as the frame of a constraint sees it.
+    """The effect of a step of a joint on the frame of a constraint.
 
     number, index: of its axis in v, and among the axes of its joint.
     sign: -1 if the joint carries the base, and not the frame.
-    place: how many joints further out carry the frame, or the base.
+    place: the number of joints further out that carry the frame, or the base.
     dV, dA: the changes of V and A.
     dA_v: the change of A by the velocity; that of V is s.
     axes: the changes of the joint's axes in its body.
@@ -61,7 +61,7 @@ class RelativeStep:
 
 @dataclass(frozen=True)
 class RelativeMotion:
-    """The pose of a frame in its base, its motion relative to it, and what steps change."""
+    """The pose of a frame in its base, its relative motion, and the steps that change it."""
 
     X: Transform
     V: Twist

@@ -1,4 +1,4 @@
-"""What a change of the optimality conditions does to accelerations and forces.
+"""The response of accelerations and forces to a change of the optimality conditions.
 
 Source: J. Carpentier, R. Budhiraja & N. Mansard, Proximal and sparse resolution of constrained
 dynamic equations, Robotics: Science and Systems (2021), section V, for
@@ -17,8 +17,8 @@ With z = - D^-1 K^T x,
 
 By tau, where x is - 1, they are - U D^-1 K^T and K (D^-1 - D^-1 Z^T U D^-1) K^T.
 
-differs: columns are multiplied by these factors, sparse as the robot branches, and not solved for
-one by one; U has no part along the rows' dependencies, which a matrix inverse would make large.
+differs: columns are multiplied by these factors, sparse for branched robots, instead of being
+solved for one by one; U has no component along the rows' dependencies, where an inverse is large.
 
 Cost: O(N (d + m)) for each column, O(N^2 d) by tau, for m rows.
 """
@@ -39,7 +39,7 @@ from kinetree.scalar import Scalar, call
 
 @dataclass(frozen=True)
 class Response:
-    """How accelerations and forces of rows respond to changes of the optimality conditions.
+    """The response of accelerations and row forces to changes of the optimality conditions.
 
     Z: rows of J K, by columns of K.
     U: G^+ Z, a dense row each.
@@ -135,7 +135,7 @@ class Response:
 
 
 def response(factors: Proximal) -> Response:
-    """What a change of the optimality conditions causes, from the factors of the dynamics."""
+    """The response to changes of the optimality conditions, from the factors of the dynamics."""
     inverse, Z = inverted(factors.M), factors.Z
     n, D_inv = len(inverse.order), inverse.D_inv
     U: Matrix = [[0] * n for _ in Z]

@@ -1,9 +1,9 @@
-"""How the rows of constraints change with the state, at given accelerations and forces.
+"""The derivatives of the rows of constraints by the state, at given accelerations and forces.
 
 Source: J. Carpentier & N. Mansard, Analytical derivatives of rigid body dynamics algorithms, RSS
 (2018), section IV, for rows whose wrenches T may turn.
 
-Two terms of the optimality conditions change with rows: their acceleration y = J qdd + J' qd, and
+Two terms of the optimality conditions depend on the rows: their acceleration y = J qdd + J' qd, and
 the joint forces J^T forces of `turned_forces`. With y = T A + T' V and steps of `relative_steps`,
 
     dy = T dA + P s + Q dV
@@ -54,7 +54,7 @@ UNITS = [
 class RowDerivatives:
     """The derivatives of the rows' accelerations, sparse, and of J^T forces.
 
-    With Baumgarte's terms, if there are any, as parts of the accelerations.
+    The accelerations include the Baumgarte terms, if there are any.
     """
 
     by_q: list[Row]
@@ -109,7 +109,7 @@ def _coupled(
         slope = derivative(f)
         bend = derivative(slope)
         first, second, third = (polynomial(g, x) for g in (slope, bend, derivative(bend)))
-        speed = second * qd[k] * alpha + first * beta  # of Baumgarte's terms
+        speed = second * qd[k] * alpha + first * beta  # the Baumgarte terms
         found.by_q[-1][k] = second * qdd[k] + third * (qd[k] * qd[k]) + speed
         found.by_v[-1][k] = second * qd[k] * 2 + first * alpha
         found.force_by_q[k][k] = found.force_by_q[k][k] + second * force

@@ -1,4 +1,4 @@
-"""The rows of a robot's constraints: errors, Jacobian, and what velocities add to accelerations.
+"""The rows of a robot's constraints: errors, Jacobian, and the velocity terms of accelerations.
 
 Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), sections 8.1 and 8.2: a loop joint
 between frames of two bodies transmits the forces T, so that T^T v_rel = 0.
@@ -8,14 +8,14 @@ between frames of two bodies transmits the forces T, so that T^T v_rel = 0.
     v_s - v_p   V         the velocity of the frame relative to its base, in the frame
     K           J         a row each: T^T times the axes of the joints between the two
     k           -bias     K qdd = k: bias = J' qd = T^T A + T'^T V, A the rate of V at qdd = 0
-    delta       error     how far the loop is open
+    delta       error     the gap of the loop
 
-The joints that carry both frames move neither relative to the other: rows have no entries there,
-and the motion is computed from the last of them on as if it were at rest.
+Joints that carry both frames do not move them relative to each other: rows have no entries there,
+and motions are computed relative to the last body that carries both.
 
-Three rows along the axes e of the base have T = R^T e. Along the axes of the frame instead, T = e,
-they demand the same and are sparser; forces along the latter are turned by R. Instead of T' V they
-have (e x omega) V.
+Three rows along the axes e of the base have T = R^T e. Three along the axes of the frame, T = e,
+are equivalent and sparser; R turns their forces into those along the base's axes. Instead of T' V
+they have (e x omega) V.
 
 A polynomial coupling sum_j f_j(q_j) = 0 has the row f_j' and the bias sum_j f_j'' qd_j^2.
 
@@ -45,8 +45,8 @@ def constraint_rows(
 ) -> Rows:
     """The rows of constraints; of all of them if none is named.
 
-    along_frames: whether rows along the axes of a base may stand along those of the held frame,
-        where they cost less; `Rows.turned` gives the forces along the former.
+    along_frames: whether rows along the axes of a base may be replaced by rows along those of the
+        held frame, which cost less; `Rows.turned` gives the forces along the former.
     """
     rows = Rows()
     chains = Chains(model, q, qd)
@@ -64,7 +64,7 @@ def chosen(model: Model, names: Sequence[str]) -> list[Constraint]:
 
 
 def constraint_errors(model: Model, q: Sequence[Scalar], names: Sequence[str] = ()) -> list[Scalar]:
-    """How far each row is from what it demands, m or rad."""
+    """The error of each row, m or rad."""
     return constraint_rows(model, q, names=names).error
 
 

@@ -15,10 +15,10 @@ class Rows:
     """The rows of constraints at a state.
 
     J: a sparse row each.
-    error: how far each is from what it demands, m or rad.
+    error: of each row, m or rad.
     bias: J' qd; empty if there is no velocity.
-    turns: by the number of the first of three rows that stand for three others, the rotation that
-        takes forces along these rows to forces along the others.
+    turns: maps the index of the first of three rows that replace three others to the rotation from
+        forces along these rows to forces along the others.
     """
 
     J: list[Row] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Rows:
         return Rows(J, error, bias, self.turns)
 
     def turned(self, forces: Sequence[Scalar]) -> list[Scalar]:
-        """The forces of the rows that a constraint has, from those of the rows that are here."""
+        """The forces of the constraints' original rows, from those of the rows here."""
         result = list(forces)
         for k, R in self.turns.items():
             result[k : k + 3] = R @ Vector3(*forces[k : k + 3])

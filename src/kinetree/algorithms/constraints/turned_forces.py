@@ -1,4 +1,4 @@
-"""How the joint forces of a constraint change with the configuration, at constant row forces.
+"""The derivative of a constraint's joint forces by the configuration, at constant row forces.
 
 Source: J. Carpentier, R. Budhiraja & N. Mansard, Proximal and sparse resolution of constrained
 dynamic equations, Robotics: Science and Systems (2021), section V: the derivative of J^T forces.

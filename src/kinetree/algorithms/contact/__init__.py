@@ -1,4 +1,4 @@
-"""Contact: where shapes touch, and what soft constraints make of it. One file an algorithm."""
+"""Contact: where shapes touch, and the soft constraints that act there. One file an algorithm."""
 
 from kinetree.algorithms.contact.forces import contact_forces, contact_jacobian
 from kinetree.algorithms.contact.forward import contact_accelerations, contact_dynamics

@@ -7,7 +7,7 @@ checking (2014), section V, equations 20 to 22.
     paper     code       meaning
     sd        d          the signed distance of two shapes, negative where they overlap
     n, p      n, p       the normal from the first shape to the second, and the point between them
-    d_safe    reach      the distance from which on a pair adds nothing
+    d_safe    reach      the distance beyond which a pair adds nothing
     S_k       axes[k]    the motion of all that velocity k carries, at the origin of the world
 
     grad_k = +- (n . S_k.linear + (p x n) . S_k.angular)                                        (1)
@@ -15,8 +15,8 @@ checking (2014), section V, equations 20 to 22.
 
 differs: squared hinges instead of hinges, so that steps are those of a least-squares problem.
 
-Most pairs are far apart. The ball around one shape, beside the ball around the other or beside a
-box itself, says so: then the pair costs a branch.
+Most pairs are far apart. Bounding spheres, or a bounding sphere and the other shape if that is a
+box, detect this; such a pair costs one branch.
 
 Cost: a few operations a pair; where two shapes are near, those of their distance, and O(d^2).
 """
@@ -27,8 +27,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kinetree.algorithms.contact.nearness import near, nearest, path_signs, plain, world_axes
+from kinetree.algorithms.contact.nearness import near, nearest, path_signs, world_axes
 from kinetree.algorithms.contact.of_robot import collider_poses
+from kinetree.algorithms.contact.pair_touches import plain
 from kinetree.algorithms.tree import body_poses, parent_transforms
 from kinetree.model import Model
 from kinetree.model.geometry import ContactPair, Solid
@@ -40,7 +41,7 @@ from kinetree.spatial import Transform, Twist, Vector3
 class Terms:
     """A least-squares problem H x = g.
 
-    H, g: the rows of the lower half of the matrix, and the right-hand side.
+    H, g: the rows of the lower triangle of the matrix, and the right-hand side.
     distance: the least distance of the pairs that were added.
     """
 
@@ -62,7 +63,7 @@ class Avoidance:
         self._functions: dict[Any, Callable[..., Any]] = {}
 
     def added(self, q: Sequence[Scalar], reach: Scalar, terms: Terms) -> Terms:
-        """The terms of all pairs (2) and others."""
+        """The given terms with those of all pairs added (2)."""
         X0 = [plain(X) for X in body_poses(self.model, parent_transforms(self.model, q))]
         places = {name: plain(X) for name, X in collider_poses(self.model, X0).items()}
         axes = world_axes(self.model, q, X0)
@@ -88,18 +89,18 @@ class Avoidance:
         so_far = ([H[i][j] for i, j in corners], [g[k] for k in at], terms.distance)
         function = self._function(first, second, tuple(signs[k] for k in at))
         close = near(first, X1, second, X2, reach)
-        own = [axes[k] for k in at]
-        found = call_if(close, function, X1, X2, own, reach, *so_far, otherwise=so_far)
-        for (i, j), h in zip(corners, found[0], strict=True):
+        moving = [axes[k] for k in at]
+        sums = call_if(close, function, X1, X2, moving, reach, *so_far, otherwise=so_far)
+        for (i, j), h in zip(corners, sums[0], strict=True):
             H[i][j] = h
-        for k, x in zip(at, found[1], strict=True):
+        for k, x in zip(at, sums[1], strict=True):
             g[k] = x
-        return Terms(H, g, found[2])
+        return Terms(H, g, sums[2])
 
     def _function(
         self, first: Solid, second: Solid, signs: tuple[float, ...]
     ) -> Callable[..., Any]:
-        """What adds the terms of a pair: one function for equal shapes and joints."""
+        """The function that adds a pair's terms; pairs of equal shapes and joints share one."""
 
         def function(
             X1: Transform,

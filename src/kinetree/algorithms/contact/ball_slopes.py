@@ -1,12 +1,12 @@
-"""The derivatives of the forces with which limits of ball joints push.
+"""The derivatives of the forces of ball joints' limits.
 
 Source: as in `derivatives`: rows J of one-sided limits at constant accelerations u.
 
     symbol    code       meaning
-    J^T f     forces     of a limit, by the three velocities of its joint
+    J^T f     forces     of a limit, on the three velocities of its joint
 
-Each depends on the orientation and the velocity of its own joint alone; three dual numbers each
-give its blocks.
+Each force depends only on the orientation and the velocity of its own joint. Its derivatives are
+computed with dual numbers along three directions of each.
 
 Cost: a few hundred operations for each limited joint.
 """
@@ -26,7 +26,7 @@ from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
 
 Entry = tuple[int, int, Scalar]
-"""A row, a column and what stands there."""
+"""(row, column, value)."""
 
 
 def ball_slopes(
@@ -65,7 +65,7 @@ def _ball_rates(
     weights: InverseWeights,
     laws: ContactLaws,
 ) -> Iterator[tuple[int, Scalar]]:
-    """How fast the forces of one ball joint's limits change: velocities, and rates."""
+    """The rates of the forces of one ball joint's limits: (velocity index, rate)."""
     for limit in ball_limit_rows(model, q, qd, weights, laws.shortest, (body,)):
         part = Equality(limit.row)
         answers = part.responses(part.residuals([u[k] for k in limit.at]))

@@ -10,9 +10,9 @@ from kinetree.scalar.structure import put_together, take_apart
 
 
 def guarded(near: Scalar) -> Callable[..., Any]:
-    """Runs functions where a couple touches; elsewhere their results are zeros and ones.
+    """A runner that calls functions behind a branch; where `near` is false, results are zero.
 
-    Results that are zero or one at all states are so there too: the program knows them.
+    Results that are the constant 1 or -1 keep it on both sides of the branch.
     """
 
     def run(function: Callable[..., Any], *values: Any) -> Any:
@@ -25,7 +25,7 @@ def guarded(near: Scalar) -> Callable[..., Any]:
 
 
 def _unknown(values: Sequence[Any]) -> list[Any]:
-    """The same structures with a number in the place of each scalar."""
+    """The same structures with each symbolic scalar replaced by a number."""
     found = []
     for value in values:
         scalars: list[Any] = []

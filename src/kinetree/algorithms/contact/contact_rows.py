@@ -6,7 +6,7 @@ Source: MuJoCo's documentation, "Computation", sections "Contact" and "Friction 
     R = 2 mu_1^2 / impratio (1 + mu_1^2) A (1 - d) / d          pyramids: every edge          (12)
 
     MuJoCo         code             meaning
-    dist           touch.distance   of the surfaces; contacts act where it is below the margin
+    dist           touch.distance   of the surfaces; contacts act if it is below the margin
     frame          axes             the normal and two tangents
     diagApprox     A                of `weights`, the sum for both bodies
 
@@ -37,7 +37,7 @@ class Meeting:
     V: the velocity of the second body relative to the first, at o.
     A: of `weights`.
     references: k and b along the normal and along the tangents.
-    friction: that of the pair where it is no number of the model; else empty.
+    friction: that of the pair if it is an argument of the program; empty if it is a constant.
     """
 
     touch: Touch
@@ -50,7 +50,7 @@ class Meeting:
 
 @dataclass(frozen=True)
 class ContactLaws:
-    """How contacts push.
+    """The laws of a robot's contacts.
 
     cone: "elliptic" or "pyramidal".
     impratio: friction's impedance relative to that of the normal.
@@ -109,7 +109,7 @@ class ContactLaws:
 
 
 def tangent_frame(normal: Vector3, axis: Vector3 | None) -> tuple[Vector3, Vector3, Vector3]:
-    """The normal and two tangents; the first is as near as can be to a given axis.
+    """The normal and two tangents; the first tangent is as near to a given axis as it can be.
 
     By default that is y, or z where the normal is near y, as in MuJoCo.
     """
@@ -126,12 +126,12 @@ def reach(pair: ContactPair) -> float:
 
 
 def varied_friction(pair: ContactPair) -> tuple[Scalar, ...]:
-    """The friction of a pair if it is no number of the model, but an argument; else empty."""
+    """The friction of a pair if it is an argument of the program; empty if it is a constant."""
     fixed = all(isinstance(mu, float) for mu in pair.friction)
     return () if fixed else tuple(pair.friction)
 
 
 def fixed_numbers(pair: ContactPair) -> tuple[object, ...]:
-    """What the rows of a pair depend on, apart from a `Meeting`."""
+    """The constants that the rows of a pair depend on, besides a `Meeting`."""
     friction = () if varied_friction(pair) else pair.friction
     return pair.condim, friction, pair.solref, pair.solimp, pair.solreffriction, reach(pair)

@@ -1,4 +1,4 @@
-"""What two bodies that touch add to the derivatives of the forces of joints.
+"""The contribution of two touching bodies to the derivatives of joint forces.
 
 Source: as in `constraints.turned_forces`, for frames of bodies that touch; J. Carpentier & N.
 Mansard, Analytical derivatives of rigid body dynamics algorithms, RSS (2018). Everything is in the
@@ -16,9 +16,9 @@ as `pair_slopes` says:
     symbol    code       meaning
     s_j       s          an axis of a joint
     sigma     sign       1 on the way to the second body, -1 to the first; 0 for joints that carry
-                         both: these turn F only where friction is not the same along all tangents
+                         both: these change F only if friction is anisotropic
     V_p, A_p             the motion of the body that joint j is fixed to
-    P         by_first   how F changes with the pose of a body, as `pair_slopes` has it
+    P         by_first   how F changes with the pose of a body, from `pair_slopes`
               by_second
 
 Axes that are not fixed in their bodies add their own changes.

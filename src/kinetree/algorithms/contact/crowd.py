@@ -1,11 +1,11 @@
-"""Many couples of which few touch: one branch leaves all of them out, and one each those apart.
+"""Many couples of which few touch: one branch skips all of them, and one each skips a single one.
 
 Source: E. Todorov (2014), as in `reference`.
 
     symbol    code       meaning
     members   members    the couples
     near      near       1 for each couple that touches, else 0
-    at        at         the velocities that move each couple, by their places in the crowd's
+    at        at         the velocities that move each couple, as indices into the crowd's
 
 Cost: that of the couples that touch, and a branch for each if any does.
 """
@@ -63,22 +63,22 @@ class Crowd(Part):
         x: Rows = []
         for (member, acts, at), places in zip(self._each(), self._places(), strict=True):
             so_far = ([g[k] for k in at], [entries[place] for place in places], member.zeros)
-            own = [a[k] for k in at]
-            found = call_if(acts, added, member, own, *so_far[:2], otherwise=so_far)
-            for k, value in zip(at, found[0], strict=True):
+            moving = [a[k] for k in at]
+            sums = call_if(acts, added, member, moving, *so_far[:2], otherwise=so_far)
+            for k, value in zip(at, sums[0], strict=True):
                 g[k] = value
-            entries.update(zip(places, found[1], strict=True))
-            x += found[2]
+            entries.update(zip(places, sums[1], strict=True))
+            x += sums[2]
         return g, list(entries.values()), x
 
     def slope(self, x: Rows, y: Rows, alpha: Scalar) -> tuple[Scalar, Scalar]:
         total: tuple[Scalar, Scalar] = (0.0, 0.0)
         start = 0
         for member, acts, _ in self._each():
-            own = slice(start, start + len(member.zeros))
-            start = own.stop
+            rows = slice(start, start + len(member.zeros))
+            start = rows.stop
             none = (0.0, 0.0)
-            more = call_if(acts, part_slope, member, x[own], y[own], alpha, otherwise=none)
+            more = call_if(acts, part_slope, member, x[rows], y[rows], alpha, otherwise=none)
             total = total[0] + more[0], total[1] + more[1]
         return total
 
@@ -117,7 +117,7 @@ def crowd_of(entries: Sequence[tuple[tuple[int, ...], Couple, Scalar]]) -> Entry
 def together(
     ats: Sequence[tuple[int, ...]], acts: Sequence[Scalar]
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...], Scalar]:
-    """The velocities that move some couple, where those of each are, and whether one touches."""
+    """The velocities that move any couple, each couple's indices into them, and if one touches."""
     union = tuple(sorted({k for at in ats for k in at}))
     place = {k: i for i, k in enumerate(union)}
     near: Scalar = False

@@ -2,8 +2,8 @@
 
 Source: as in `couple_slopes` and `pair_slopes`.
 
-Pairs of two kinds of shapes with the same parameters are one function of the program, couples with
-the same joints on their way another. A couple that does not touch costs a branch for each.
+Pairs of the same two kinds of shapes with the same parameters share one function of the program; so
+do couples with the same joints between them. A couple that does not touch costs one branch.
 
     symbol    code      meaning
     s, u, w   axes      of each body's joint, in the world
@@ -98,7 +98,7 @@ class CrowdSlopes(PairTouches):
     def _steps(
         self, first: int, second: int, pairs: Sequence[ContactPair]
     ) -> list[tuple[int, float]]:
-        """The bodies on the way with their signs, then those that carry both if these matter."""
+        """The bodies on the way with their signs, then those that carry both if they matter."""
         way = list(signed_way(self.model, first, second))
         if all(self._laws.is_isotropic(pair) for pair in pairs):
             return way
@@ -109,7 +109,7 @@ class CrowdSlopes(PairTouches):
     def _slopes(
         self, first: int, second: int, pairs: Sequence[ContactPair], acts: Scalar
     ) -> Slopes:
-        """Those of all pairs of two bodies."""
+        """The slopes of all pairs of two bodies."""
         moving = self._motions[first], self._motions[second]
         found = Slopes.zero(first != WORLD, second != WORLD)
         for pair in pairs:

@@ -49,7 +49,7 @@ from kinetree.scalar.dual import Dual, lift
 
 
 class Slope(NamedTuple):
-    """The derivatives of u, and what they come from.
+    """The derivatives of u, and the parts they are made of.
 
     by_q, by_v: columns of du/dq and du/dv, a list for each direction.
     inverse: H^-1.

@@ -1,4 +1,4 @@
-"""The forces of contacts, and how the points move at which they act.
+"""The forces of contacts, and the Jacobians of the points at which they act.
 
 Source: E. Todorov (2014), as in `reference`.
 
@@ -96,6 +96,6 @@ def _forces(part: Couple, a: Sequence[Scalar]) -> Iterator[Vector3]:
 
 
 def _slots(model: Model) -> dict[str, int]:
-    """How many touches each pair has."""
+    """The number of touches of each pair."""
     shape = {collider.name: collider.shape for collider in model.colliders}
     return {pair.name: slot_count(shape[pair.first], shape[pair.second]) for pair in model.contacts}

@@ -1,4 +1,4 @@
-"""Forward dynamics with contact: accelerations, the forces of contacts, and what is left.
+"""Forward dynamics with contact: accelerations, the forces of contacts, and the residual.
 
 Source: E. Todorov (2014), as in `reference`; the problem is that of `newton`, with these parts:
 
@@ -45,9 +45,9 @@ from kinetree.scalar import Scalar, select
 class Solution(NamedTuple):
     """The solution at a state.
 
-    problem: what it is the solution of.
-    still: what makes qdd of u.
-    residual: the error of the last step but one, relative to the accelerations without contact.
+    problem: the problem that it solves.
+    still: qdd - u.
+    residual: the error before the last step, relative to the accelerations without contact.
     """
 
     u: list[Scalar]
@@ -119,7 +119,7 @@ def contact_problem(
 def _parts(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], solver: ContactSolver, dt: Scalar
 ) -> Iterator[Entry]:
-    """All that acts: velocities that move it, the part, and whether it is near."""
+    """Each part of the problem: the velocities that move it, the part, and whether it is near."""
     weights, laws = InverseWeights(model), contact_laws(model, solver, dt)
     yield from Meetings(model, q, qd, weights, laws).entries()
     yield from joint_entries(model, q, qd, weights, solver, laws.shortest)

@@ -1,4 +1,4 @@
-"""The forces of contacts and limits at given accelerations: no problem has to be solved.
+"""The forces of contacts and limits at given accelerations, in closed form.
 
 Source: E. Todorov (2014), as in `reference`: the force of a soft constraint is a function of the
 acceleration of its rows, so that dynamics with contact can be inverted in closed form.
@@ -9,7 +9,7 @@ acceleration of its rows, so that dynamics with contact can be inverted in close
     u         u        accelerations as in `forward`
     f         f        of each row: along the normal first
 
-Where the accelerations are those of `forward`, so are the forces.
+At the accelerations of `forward`, the forces are those of `forward` too.
 
 Cost: that of the shapes' touches, and a few operations for each row.
 """
@@ -42,7 +42,7 @@ from kinetree.spatial import Force, Twist, Vector3
 
 
 class Push(NamedTuple):
-    """What acts at a touch.
+    """The force at a touch.
 
     first, second: the colliders.
     acts: whether they are near enough for a contact.
@@ -61,15 +61,15 @@ class Push(NamedTuple):
 
     @property
     def normal_force(self) -> Scalar:
-        """With which they are pressed together, N."""
+        """The force along the normal, N."""
         return self.f[0]
 
 
 class Limit(NamedTuple):
-    """The nearer limit of a joint or a tendon: all zero where it does not act.
+    """The nearer limit of a joint or a tendon: all zero if it does not act.
 
-    r, rate: how far it is overstepped, a negative number, and how fast this changes.
-    force: with which it pushes back.
+    r, rate: the distance to the limit, negative beyond it, and its rate.
+    force: the force with which it pushes back.
     """
 
     r: Scalar

@@ -2,13 +2,13 @@
 
 Source: MuJoCo's documentation, "Computation", sections "Limit", "Friction loss" and "Equality".
 
-    limits         one-sided, with the distance to the nearer limit; of balls with the angle that is
-                   limited, as MuJoCo has it, or a swing or a twist                             (13)
+    limits         one-sided, with the distance to the nearer limit; for balls of the limited angle:
+                   MuJoCo's rotation angle, a swing or a twist                                  (13)
     dry friction   holds a velocity with at most the friction of the drive                      (14)
     constraints    J u = - J' v - J still, nearly rigid: R = `RIGID` A                          (15)
 
-differs: constraints are not as soft as their solref and solimp, which would let loops drift; errors
-of position and velocity are left to the stabilisation of the step.
+differs: constraints ignore solref and solimp, whose softness would let loops drift; the step's
+stabilisation removes errors of position and velocity.
 
 Cost: a few operations for each row.
 """
@@ -40,8 +40,8 @@ Entry = tuple[tuple[int, ...], Part, Scalar]
 class LimitRow(NamedTuple):
     """The row of the nearer limit of a coordinate or a length (13).
 
-    at: the velocities that move it.
-    r, rate: its residual, and how fast this changes.
+    at: the velocities that change it.
+    r, rate: its residual, and the residual's rate.
     acts: whether it is within its margin.
     """
 
@@ -100,7 +100,7 @@ def nearer_limit(
     """The row of the nearer of two bounds (13).
 
     Arguments:
-        x: what is bounded.
+        x: the bounded quantity.
         moving: the velocities that change it, its gradient along them, and their values.
         soft, A, shortest: as in `reference`.
     """

@@ -1,14 +1,14 @@
-"""A couple of bodies that seldom touches: what its rows are made of, until it does.
+"""A couple of bodies that seldom touches: it builds its rows only where they are needed.
 
 Source: R. Featherstone, as in `couple`.
 
-A `Couple` has the columns and rows of its contacts, which must lie in memory before a problem is
-solved, if only as zeros. Of the many couples of a robot that can touch itself hardly one touches.
-Theirs are made anew wherever they are needed, of what is there anyway: poses and axes. So are the
-touches of balls and capsules, which cost little.
+A `Couple` holds the columns and rows of its contacts in memory before a problem is solved, if only
+as zeros. A robot that can touch itself has many couples, of which hardly one touches. A latent
+couple recomputes columns and rows wherever they are needed, from poses and axes, which exist
+anyway. It recomputes the touches of balls and capsules too, which cost little.
 
     symbol    code     meaning
-    J         links    what the columns of `relative` are made of
+    J         links    bodies and axes, from which `relative` makes the columns
     v         rates    the velocities that move the couple
     C         pairs    the pairs of its shapes: poses or touches, and constants
 
@@ -34,7 +34,7 @@ from kinetree.spatial import Twist, Vector3
 
 @dataclass(frozen=True)
 class LatentCouple(Part):
-    """Two bodies, and where their shapes are.
+    """Two bodies, and the poses of their shapes.
 
     o: the point of the second body at which motions are taken.
     local: for each column of the links, its place among the velocities of the couple.
@@ -94,7 +94,7 @@ class LatentCouple(Part):
 
 
 def latent_kind(at: Sequence[int], pairs: Sequence[PairKind]) -> type[LatentCouple]:
-    """The class of couples that are alike but for their numbers.
+    """The class of couples that differ only in their numbers.
 
     Arguments:
         at: the velocities of the links, one after the other.

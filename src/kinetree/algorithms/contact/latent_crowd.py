@@ -1,4 +1,4 @@
-"""Many couples that seldom touch: each is made of the bodies' poses when it is needed.
+"""Many couples that seldom touch: each is made from the bodies' poses when it is needed.
 
 Source: E. Todorov (2014), as in `reference`.
 
@@ -27,7 +27,7 @@ from kinetree.scalar import Scalar
 class LatentCrowd(Crowd):
     """A crowd of couples that seldom touch, of the same bodies.
 
-    bodies: with their signs still to be chosen.
+    bodies: links whose signs the recipes set.
     rates: the velocities that move them.
     pairs: of each couple, those of its shapes.
     recipes: of each couple, its kind, its bodies with their signs, and the one that has o.
@@ -50,7 +50,7 @@ class LatentCrowd(Crowd):
 
 
 class Recipe(NamedTuple):
-    """How a couple of a `LatentCrowd` is made."""
+    """The recipe for a couple of a `LatentCrowd`."""
 
     kind: Callable[..., LatentCouple]
     links: tuple[tuple[int, float], ...]
@@ -78,7 +78,7 @@ def latent_crowd_of(
     union, places, near = together([e.at for e in entries], [e.near for e in entries])
 
     class Local(LatentCrowd):
-        """A crowd whose couples are made so, and moved by these velocities."""
+        """A crowd with these recipes, whose couples are moved by these velocities."""
 
         at = places
         recipes = tuple(e.recipe for e in entries)

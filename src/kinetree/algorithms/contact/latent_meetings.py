@@ -1,11 +1,11 @@
-"""Couples of bodies that seldom touch: what their rows are made of, and whether they touch.
+"""Couples of bodies that seldom touch: the data of their rows, and whether they touch.
 
 Source: C. Ericson, as in `pair_touches`.
 
     symbol    code    meaning
     X         X       the poses of two shapes
 
-Where shapes touch is forgotten again for balls and capsules: `latent` makes it anew.
+The touches of balls and capsules are not kept: `latent` recomputes them.
 
 Cost: a comparison for each pair, and the touches of the pairs whose balls meet.
 """
@@ -81,7 +81,7 @@ class LatentMeetings(PairTouches):
         return Apart(order, Recipe(kind_of_couple, steps, second), own, near)
 
     def _kind(self, pair: ContactPair) -> PairKind:
-        """One object for all pairs that one function serves."""
+        """The kind of a pair; pairs that share a function share this object."""
         first, second = (collider.shape for collider in self._sides(pair))
         function = self.contact(pair)
         rows = (pair.condim,) * slot_count(first, second)

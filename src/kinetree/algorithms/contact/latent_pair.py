@@ -1,11 +1,11 @@
-"""A pair of shapes of two bodies that seldom touch: what its touches are made of.
+"""A pair of shapes of two bodies that seldom touch: the data of its touches.
 
 Source: none; the touches are those of `touches`.
 
     symbol    code     meaning
     X         X        the pose of a shape in the world
 
-Cost: none until its touches are asked for.
+Cost: none until its touches are computed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kinetree.spatial import Transform
 
 RowFunction = Callable[[Meeting], Contact]
 SIMPLE = (Sphere, Capsule)
-"""Shapes whose touches with each other are made anew."""
+"""Shapes whose touches with each other are recomputed where they are needed."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Posed:
 class LatentPair:
     """Two shapes of a couple.
 
-    sides: if their touches are made anew; else empty.
-    found: their touches otherwise.
+    sides: the shapes, if their touches are recomputed; else empty.
+    found: the touches, if they are kept; else empty.
     A, references, friction: as in `Meeting`.
     """
 
@@ -54,12 +54,12 @@ class LatentPair:
 
 
 class PairKind(NamedTuple):
-    """What pairs have in common that one function serves.
+    """The properties shared by the pairs that one function serves.
 
-    shapes: of these kinds, of any size.
+    shapes: the two kinds of shapes, of any size.
     reach: the distance below which they act.
-    function: what makes the rows of a touch.
-    rows: how many these are, for each touch.
+    function: makes the rows of a touch.
+    rows: the number of rows of each touch.
     """
 
     shapes: tuple[Solid, Solid]
@@ -68,6 +68,6 @@ class PairKind(NamedTuple):
     rows: tuple[int, ...]
 
     def touches(self, sides: Sequence[Posed]) -> list[Touch]:
-        """Where two shapes touch."""
+        """The touches of two shapes."""
         first, second = (resized(x, s.sizes) for x, s in zip(self.shapes, sides, strict=True))
         return touches(first, sides[0].X, second, sides[1].X, self.reach)

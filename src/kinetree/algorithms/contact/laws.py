@@ -6,7 +6,7 @@ Source: MuJoCo's documentation, "Computation", section "Constraint model"; E. To
 Each law is the negative gradient of a convex function s of x = J a - aref, with D = 1 / R:
 
     Quadratic    s = D/2 x^2                       equalities: they pull and push              (3)
-    OneSided     s = D/2 min(x, 0)^2               limits, contacts without friction           (4)
+    OneSided     s = D/2 min(x, 0)^2               limits, frictionless contacts               (4)
     Huber        s = D/2 x^2 while |D x| <= h      dry friction of at most h; linear beyond    (5)
     Pyramid      s = sum of OneSided over          contact, a polyhedral cone
                  the edges e = x_0 +- mu_j x_j                                                 (6)
@@ -15,7 +15,7 @@ Each law is the negative gradient of a convex function s of x = J a - aref, with
                  s = D_0 / (2 mu^2 (1 + mu^2)) (mu x_0 - mu |t|)^2, t_j = mu_j x_j             (7)
 
     rows of a contact: x_0 along the normal, x_1 x_2 sliding, x_3 spinning about the normal,
-    x_4 x_5 rolling about the tangents; as many as its dimension says
+    x_4 x_5 rolling about the tangents; as many as the contact's dimension
 
 Cost: a few operations for each row.
 """

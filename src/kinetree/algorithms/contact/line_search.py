@@ -4,9 +4,9 @@ Source: MuJoCo's documentation, "Computation", section "Algorithms".
 
 Along a + alpha p the function of `newton` has the slope
 
-    phi'(alpha) = p^T (M a - f) + alpha p^T M p - sum of y f_c(x + alpha y)                     (16)
+    phi'(alpha) = p^T (M a - f) + alpha p^T M p - sum of y f_c(x + alpha y)                     (25)
 
-which increases. Its root is found by Newton's method from one on, between `lower` and `upper`.
+which increases. Its root is found by Newton's method, started at one, in a bracket.
 
     symbol    code         meaning
     x, y      x, y         J a - aref and J p of each part
@@ -32,18 +32,18 @@ from kinetree.scalar import (
 )
 
 SEARCHES = 4
-"""How often the slope along p is evaluated beyond alpha = 1."""
+"""The number of evaluations of the slope along p after that at alpha = 1."""
 FLAT = 0.01
-"""No better alpha is searched for if the slope at one is less than this share of that at zero."""
+"""alpha = 1 is taken if the slope there is less than this share of that at zero."""
 LONGEST = 8.0
 """The largest alpha."""
 EXACT = 1e-12
 """A step is known to be exact if the slope at one is less than this share of that at zero."""
 FINE, COARSE = 1e-10, 0.1
-"""Beyond the first tolerance, a step is known to be exact at the second share of the tolerance:
-such tolerances are for single precision, in which slopes are not known to 1e-12."""
+"""With a tolerance above FINE, a step counts as exact at the share COARSE times the tolerance:
+such tolerances are for single precision, in which slopes are not accurate to 1e-12."""
 LEVEL = 1e-9
-"""An alpha is kept if the slope there is less than this share of that at zero."""
+"""An alpha is accepted if the slope there is less than this share of that at zero."""
 TINY = 1e-300
 
 
@@ -54,7 +54,7 @@ class LineSearch:
     x, y: of each part, J a - aref and J p.
     start: the slope of its smooth terms at zero.
     decrement: p^T H p.
-    noise: where it is less, slopes are rounding.
+    noise: below it, slopes are rounding errors.
     """
 
     parts: list[Part]
@@ -68,7 +68,7 @@ class LineSearch:
     def result(self, exactly: float = EXACT) -> tuple[Scalar, Scalar]:
         """alpha, one or where the slope is zero; and the decrement, zero if (9) is quadratic.
 
-        Where no law has changed its branch, the slope at one is zero but for rounding.
+        If no law has changed its branch, the slope at one is zero up to rounding.
 
         Arguments:
             exactly: as `EXACT`.
@@ -76,8 +76,8 @@ class LineSearch:
         bent = self._sum(0.0)[1]
         curve = self.decrement - bent  # p^T M p
         slope, rise = self.slope(1.0, curve)
-        told = less(self.noise, self.decrement)  # slopes are more than rounding
-        steep = logical_and(told, less(self.decrement * FLAT, absolute(slope)))
+        significant = less(self.noise, self.decrement)  # slopes are more than rounding
+        steep = logical_and(significant, less(self.decrement * FLAT, absolute(slope)))
         exact = less_equal(absolute(slope), self.decrement * exactly)
         alpha = call_if(steep, refined, self, curve, slope, rise, otherwise=1.0)
         return alpha, select(exact, 0.0, self.decrement)
@@ -88,7 +88,7 @@ class LineSearch:
         return slope + self.start + alpha * curve, rise + curve
 
     def _sum(self, alpha: Scalar) -> tuple[Scalar, Scalar]:
-        """What the parts add to the first and second derivative."""
+        """The parts' share of the first and second derivative."""
         total: tuple[Scalar, Scalar] = (0.0, 0.0)
         for part, near, x, y in zip(self.parts, self.near, self.x, self.y, strict=True):
             more = call_if(less(0.5, near), part_slope, part, x, y, alpha, otherwise=(0.0, 0.0))
@@ -102,7 +102,7 @@ def exact_share(tolerance: float) -> float:
 
 
 def refined(search: LineSearch, curve: Scalar, slope: Scalar, rise: Scalar) -> Scalar:
-    """alpha by Newton's method from one on; by bisection where that leaves the bracket."""
+    """alpha by Newton's method, started at one; by bisection where a step leaves the bracket."""
     alpha: Scalar = 1.0
     lower: Scalar = 0.0
     upper: Scalar = LONGEST

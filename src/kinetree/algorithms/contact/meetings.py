@@ -1,4 +1,4 @@
-"""Couples of bodies that can touch: where they touch at a state, and how they move there.
+"""Couples of bodies that can touch: their touches at a state, and their relative velocity there.
 
 Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), section 11.1, for the velocity of
 one body relative to another at a contact.
@@ -7,8 +7,8 @@ one body relative to another at a contact.
     o         o           the point at which motions are taken
     V         V           the velocity of the second body relative to the first, there
 
-Of many couples few touch. What two bodies have in common is computed where the balls around two of
-their shapes meet, and their rows where shapes touch.
+Of many couples few touch. The data of two bodies is computed where bounding spheres of two of their
+shapes overlap, and their rows where shapes touch.
 
 Cost: O(d) for each column of a couple, and that of its pairs of shapes.
 """
@@ -40,11 +40,11 @@ from kinetree.scalar import Scalar
 from kinetree.spatial import Vector3
 
 FEW = 4
-"""As many couples are computed in every state: branches would cost more than they save."""
+"""Up to this number, all couples are computed in every state: branches would not pay off."""
 
 
 def couples(model: Model) -> dict[tuple[int, int], list[ContactPair]]:
-    """The pairs that can touch, by the numbers of their bodies; those with the world first."""
+    """The pairs that can touch, by the indices of their bodies; those with the world first."""
     groups: dict[tuple[int, int], list[ContactPair]] = {}
     for pair in model.contacts:
         first, second = (model.collider_bodies[x] for x in (pair.first, pair.second))
@@ -91,9 +91,9 @@ class Meetings(LatentMeetings):
 
 
 def _origin(links: Sequence[Link], touches: Sequence[Touch]) -> Vector3:
-    """o: where columns and wrenches have most zeros.
+    """o: the point at which columns and wrenches have most zeros.
 
-    At the only touch its wrenches have no moment. Else, at the joint next to the base, which has
-    the most velocities if it floats, its columns have none.
+    With a single touch it is that point, where its wrenches have no moment. Otherwise it is the
+    joint next to the base, where this joint's columns, six if it floats, have no moment arm.
     """
     return touches[0].point if len(touches) == 1 else links[-1].X.translation

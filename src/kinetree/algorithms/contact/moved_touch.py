@@ -22,7 +22,7 @@ UNITS = [Twist(axis, Vector3.zero()) for axis in _AXES] + [
 
 
 def moved(X: Transform, m: Twist) -> Transform:
-    """A pose of dual numbers, that changes along a motion at the origin of the world."""
+    """A pose of dual numbers whose rate is a motion, given at the origin of the world."""
     columns = X.rotation.T.rows
     turned = [_dual(c, m.angular.cross(c)) for c in columns]
     p = X.translation
@@ -30,7 +30,7 @@ def moved(X: Transform, m: Twist) -> Transform:
 
 
 def carried(touch: Touch, m: Twist, along: Touch) -> Touch:
-    """A touch that changes as by a motion of the first body (18)."""
+    """A touch of dual numbers whose rate is that along a motion of the first body (18)."""
     p, n = touch.point, touch.normal
     axis = None
     if touch.axis is not None and along.axis is not None:

@@ -1,4 +1,4 @@
-"""Which pairs of shapes are near, where they are nearest, and which joints move them apart.
+"""Near pairs of shapes: their nearest points, and the joints that move them apart.
 
 Source: Schulman et al. (2014), as in `avoidance`.
 
@@ -16,14 +16,14 @@ from kinetree.algorithms.tree import ancestors, subspaces
 from kinetree.model import Model
 from kinetree.model.geometry import Box, Capsule, Solid
 from kinetree.scalar import Scalar, less
-from kinetree.spatial import Rotation, Transform, Twist, Vector3
+from kinetree.spatial import Transform, Twist, Vector3
 
 NEAREST_FIRST = {(Capsule, Capsule), (Capsule, Box), (Box, Capsule)}
-"""Kinds of which the first touch is the nearest; else that of the least distance is."""
+"""Pairs of kinds whose first touch is the nearest; for others distances are compared."""
 
 
 def nearest(first: Solid, X1: Transform, second: Solid, X2: Transform) -> Touch:
-    """Where two shapes are nearest, or deepest in each other."""
+    """The nearest points of two shapes, or their deepest penetration."""
     found = touches(first, X1, second, X2)
     if (type(first), type(second)) in NEAREST_FIRST:
         return found[0]
@@ -34,7 +34,7 @@ def nearest(first: Solid, X1: Transform, second: Solid, X2: Transform) -> Touch:
 
 
 def world_axes(model: Model, q: Sequence[Scalar], X0: Sequence[Transform]) -> list[Twist]:
-    """S_k: the motion of what a unit velocity carries, at the origin of the world."""
+    """S_k: the motion of the bodies that a unit velocity carries, at the origin of the world."""
     axes = [Twist.zero()] * model.nv
     for i, Phi in enumerate(subspaces(model, q)):
         for k, axis in enumerate(Phi, model.v_slices[i].start):
@@ -55,7 +55,7 @@ def path_signs(model: Model, first: int, second: int) -> dict[int, float]:
 
 
 def near(first: Solid, X1: Transform, second: Solid, X2: Transform, reach: Scalar) -> Scalar:
-    """Whether the ball around a shape comes near a box, or near the ball around another shape."""
+    """Whether a shape's bounding sphere is near a box, or near another's bounding sphere."""
     if isinstance(first, Box) and not isinstance(second, Box):
         return near(second, X2, first, X1, reach)
     r1, r2 = first.bounding_radius, second.bounding_radius
@@ -67,8 +67,3 @@ def near(first: Solid, X1: Transform, second: Solid, X2: Transform, reach: Scala
         bounds = zip(local, second.half_edges, strict=True)
         apart, r2 = Vector3(*(x - clip(x, -h, h) for x, h in bounds)), 0.0
     return less(apart.dot(apart), (reach + (r1 + r2)) * (reach + (r1 + r2)))
-
-
-def plain(X: Transform) -> Transform:
-    """A transform whose rotation is nine scalars."""
-    return Transform(Rotation(*X.rotation.rows), X.translation)

@@ -11,14 +11,14 @@ Source: E. Todorov (2014), as in `reference`; MuJoCo's documentation, "Computati
     M            M            the mass matrix
     f            f            joint forces less all forces at zero acceleration
     alpha        alpha        where (9) is smallest along p, by `line_search`
-    g^T H^-1 g   decrement    twice what the quadratic model of (9) promises
+    g^T H^-1 g   decrement    twice the decrease that the quadratic model of (9) predicts
 
-Where no law changes its branch on the way, (9) is quadratic along p, cones apart, and one step is
-exact. The number of steps is fixed; one that follows an exact step or a small decrement is left
-out. Parts of which no row can act are left out of each step.
+If no law changes its branch along p, (9) is quadratic there, except for cones, and one step is
+exact. The number of steps is fixed; one that follows an exact step or a small decrement is skipped.
+Each step skips the parts of which no row can act.
 
-Derivatives are implicit: at the solution g is zero, so that da = - H^-1 dg, whatever the way to it
-was.
+Derivatives are implicit: at the solution g is zero, so that da = - H^-1 dg, independent of the
+iterations.
 
 Cost: O(N d^2) for the factor of H in each step, more where bodies of different branches touch.
 """
@@ -43,7 +43,7 @@ from kinetree.scalar import (
 )
 
 NOISE = 1e-26
-"""Relative to the size of a problem: smaller decrements are rounding."""
+"""Relative to the size of a problem: smaller decrements are rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class NewtonStep:
         return Iterate([u + alpha * d for u, d in zip(a, p, strict=True)], left)
 
     def exact(self, a: Sequence[Scalar], problem: Problem) -> list[Scalar]:
-        """a - H^-1 g, with H held: what derivatives pass through."""
+        """a - H^-1 g with constant H: the step that is differentiated."""
         _, g, H, _ = self._terms(a, problem)
         held = [[stop_gradient(h) for h in row] for row in H]
         p = factor(held, self.layout.order).solve([-s for s in g])
@@ -137,7 +137,7 @@ class NewtonStep:
         decrement: Scalar,
         p: Sequence[Scalar],
     ) -> tuple[Scalar, Scalar]:
-        """alpha: one, or better; and what the decrement is next, at most: zero if it is known."""
+        """alpha, and a bound of the next decrement: zero if the step is exact."""
         y = [
             call_if(less(0.5, near), moved, part, _picked(p, at), otherwise=part.zeros)
             for part, near, at in zip(problem.parts, problem.near, self.layout.at, strict=True)

@@ -45,7 +45,7 @@ def robot_touches(model: Model, X0: Sequence[Transform], apart: bool = False) ->
     Arguments:
         model: the robot.
         X0: the poses of its bodies in the world.
-        apart: whether distances are also the true ones beyond the margin.
+        apart: whether distances are exact beyond the margin, too.
     """
     shape = {c.name: c.shape for c in model.colliders}
     X = collider_poses(model, X0)

@@ -1,4 +1,4 @@
-"""How the wrench of a pair of shapes changes with their poses and with how they move.
+"""The derivatives of the wrench of a pair of shapes, by their poses and their motions.
 
 Source: E. Todorov (2014), as in `reference`, for the wrench; its derivatives follow by the chain
 rule. Everything is in the world's axes, at the world's origin.
@@ -9,12 +9,12 @@ A pair pushes the second body with F = T^T f(x), x = T A + B T V + k d r e_0, an
     dF/dA = - T^T C T,    dF/dV = - T^T C B T                                                  (17)
 
 By the pose of the second body, F is differentiated by dual numbers, along six motions m. A pair
-that moves as a whole keeps its touches: so a motion m of the first body changes these as m of both
-bodies does, less what -m of the second does:
+that moves as a whole carries its touches along. So the change by a motion m of the first body is
+that by m of both bodies, less that by m of the second:
 
     d touch / d X_1 m = m x touch - d touch / d X_2 m                                          (18)
 
-Where a body moves by m, its velocity V_b and acceleration A_b are not carried along:
+If a body moves by m, its velocity V_b and acceleration A_b stay constant:
 
     P_b m = dF/dX_b m -+ (dF/dV (V_b x m) + dF/dA (A_b x m)),    - for the second body         (18a)
 
@@ -56,7 +56,7 @@ def slopes_added(
     """The function that adds the slopes of a pair to those of a couple.
 
     Arguments:
-        shapes: of the pair; those in `SIZED` serve for any sizes.
+        shapes: of the pair; the function serves those in `SIZED` at any size.
     """
 
     def function(
@@ -80,7 +80,7 @@ def slopes_added(
 
 
 class _Wrench(NamedTuple):
-    """The wrench of one touch, as a function of where that is."""
+    """The wrench of one touch, as a function of the touch's position."""
 
     laws: ContactLaws
     pair: ContactPair
@@ -88,7 +88,7 @@ class _Wrench(NamedTuple):
     numbers: Numbers
 
     def added(self, touch: Touch, along: Sequence[Touch], so_far: Slopes) -> Slopes:
-        """The slopes with those of a touch.
+        """The slopes with those of a touch added.
 
         Arguments:
             along: the touch, of dual numbers, for each unit motion of the second body.
@@ -122,7 +122,7 @@ class _Wrench(NamedTuple):
         return contact, combine(contact.wrenches(), f), C
 
     def _rate(self, touch: Touch) -> Force:
-        """The change of the wrench, from that of a touch."""
+        """The rate of the wrench, from that of a touch."""
         _, F, _ = self._at(touch)
         return Force(rates(F.linear), rates(F.angular))
 
@@ -143,5 +143,5 @@ class _Wrench(NamedTuple):
 
 
 def _sums(a: Sequence[Force], b: Iterable[Force]) -> list[Force]:
-    """Sums; none where there is nothing to add to."""
+    """Sums; empty if the first list is empty."""
     return [x + y for x, y in zip(a, b, strict=True)] if a else []

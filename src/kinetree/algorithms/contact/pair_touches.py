@@ -1,10 +1,10 @@
-"""Where the pairs of a robot's shapes touch at a state, the far ones left out by their balls.
+"""The touches of a robot's pairs of shapes at a state; bounding spheres rule out distant pairs.
 
 Source: C. Ericson, Real-Time Collision Detection (2005), section 4.3, for balls around shapes.
 
     symbol    code       meaning
     X         X1, X2     the poses of two shapes
-    r         reach      how far apart shapes may be and still count as touching
+    r         reach      the distance below which shapes count as touching
 
 Cost: a comparison for each pair, and that of the pairs whose balls meet.
 """
@@ -30,15 +30,15 @@ class PairTouches:
 
     def __init__(self, model: Model, q: Sequence[Scalar]) -> None:
         self.model = model
-        self._X0 = [_plain(X) for X in body_poses(model, parent_transforms(model, q))]
-        self._X = {name: _plain(X) for name, X in collider_poses(model, self._X0).items()}
+        self._X0 = [plain(X) for X in body_poses(model, parent_transforms(model, q))]
+        self._X = {name: plain(X) for name, X in collider_poses(model, self._X0).items()}
         self._colliders = {collider.name: collider for collider in model.colliders}
         self._functions: dict[Any, Callable[..., Any]] = {}
 
     def _found(
         self, pairs: Sequence[ContactPair], branches: bool
     ) -> tuple[list[tuple[ContactPair, list[Touch]]], Scalar]:
-        """Where pairs touch, and whether one of them does."""
+        """The touches of pairs, and whether any pair touches."""
         found = [(pair, self._touches(pair, branches)) for pair in pairs]
         near: Scalar = False
         for pair, own in found:
@@ -47,7 +47,7 @@ class PairTouches:
         return found, near
 
     def _touches(self, pair: ContactPair, branches: bool) -> list[Touch]:
-        """Where a pair touches; far away where the balls around its shapes do not meet."""
+        """The touches of a pair; at the distance FAR if its bounding spheres do not overlap."""
         first, second = self._sides(pair)
         X1, X2 = self._X[pair.first], self._X[pair.second]
         key = (first.shape, second.shape, reach(pair))
@@ -66,7 +66,7 @@ class PairTouches:
         return call_if(close, kept, X1, X2, otherwise=far)
 
     def _close(self, pair: ContactPair) -> Scalar:
-        """Whether the balls around two shapes meet; True if a shape has none."""
+        """Whether the bounding spheres of two shapes overlap; True if a shape has none."""
         first, second = self._sides(pair)
         radii = first.shape.bounding_radius, second.shape.bounding_radius
         if radii[0] is None or radii[1] is None:
@@ -79,9 +79,9 @@ class PairTouches:
 
 
 _BESIDE = Transform(Rotation.identity(), Vector3(1.0, 1.0, 1.0))
-"""Where a shape is that does not touch another, to see how many touches there are."""
+"""An arbitrary pose of the second shape, at which a pair's touches are counted."""
 
 
-def _plain(X: Transform) -> Transform:
+def plain(X: Transform) -> Transform:
     """A transform whose rotation is nine scalars."""
     return Transform(Rotation(*X.rotation.rows), X.translation)

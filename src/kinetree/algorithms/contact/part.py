@@ -1,4 +1,4 @@
-"""What a part of a problem of soft constraints does: a couple of bodies, rows, a crowd of couples.
+"""A part of a problem of soft constraints: a couple of bodies, rows, or a crowd of couples.
 
 Source: E. Todorov (2014), as in `reference`, and MuJoCo's documentation, "Computation".
 
@@ -27,13 +27,13 @@ from kinetree.algorithms.dense import dot
 from kinetree.scalar import Scalar
 
 Rows = list[list[Scalar]]
-"""A number for each row, by contacts."""
+"""A number for each row, grouped by contact."""
 Sums = tuple[list[Scalar], list[Scalar], Rows]
 """g and H of a part's velocities, and x of its rows."""
 
 
 class Part(ABC):
-    """What acts in a problem of soft constraints."""
+    """A group of soft constraints in a problem."""
 
     @abstractmethod
     def moved(self, a: Sequence[Scalar]) -> Rows:
@@ -102,7 +102,7 @@ class Part(ABC):
         return slope, rise
 
 
-# The same as functions: one object each, so that programs have one routine for equal parts.
+# The methods as module-level functions: a program has one routine for equal functions and parts.
 
 
 def added(part: Part, a: Sequence[Scalar], g: Sequence[Scalar], H: Sequence[Scalar]) -> Sums:

@@ -19,9 +19,9 @@ from kinetree.scalar import Scalar
 
 @dataclass(frozen=True)
 class Layout:
-    """What does not depend on the state.
+    """The structure of a problem, independent of the state.
 
-    order: of the elimination of velocities.
+    order: in which velocities are eliminated.
     at: for each part, the velocities that move it.
     """
 

@@ -1,4 +1,4 @@
-"""How soft a constraint is: its impedance, its regularisation and its reference acceleration.
+"""The softness of a constraint: its impedance, its regularisation and its reference acceleration.
 
 Source: E. Todorov, Convex and analytically-invertible dynamics with contacts and constraints:
 theory and implementation in MuJoCo, ICRA (2014); MuJoCo's documentation, "Computation", sections
@@ -16,7 +16,7 @@ depends on x, which is their law (`laws`).
     MuJoCo         code        meaning
     solref         solref      time constant (s), damping ratio; or -stiffness, -damping
     solimp         solimp      d_0, d_width, width, midpoint, power: of the impedance
-    d              d           impedance, in (0, 1): how much of (1) the constraint insists on
+    d              d           impedance, in (0, 1): near one the constraint enforces (1) rigidly
     k, b           k, b        stiffness and damping of the reference
     refsafe        shortest    time constants are not shorter than this
 

@@ -47,7 +47,7 @@ def signed_way(model: Model, first: int, second: int) -> tuple[tuple[int, float]
 
 
 def velocities(model: Model, body: int) -> range:
-    """Those of a body's joint."""
+    """The indices of the velocities of a body's joint."""
     own = model.v_slices[body]
     return range(own.start, own.stop)
 
@@ -77,7 +77,7 @@ def relative_columns(links: Sequence[Link], o: Vector3) -> list[Twist]:
 
 
 def merged(at: Sequence[int], columns: Sequence[Twist]) -> dict[int, Twist]:
-    """Columns by velocity; joints that share one have their sum."""
+    """Columns by velocity index; the columns of joints that share a velocity are summed."""
     found: dict[int, Twist] = {}
     for k, column in zip(at, columns, strict=True):
         found[k] = found[k] + column if k in found else column

@@ -14,7 +14,7 @@ from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Plane, So
 from kinetree.scalar import Scalar
 
 SIZED = (Plane, Sphere, Capsule, Cylinder, Box, Ellipsoid)
-"""Shapes whose sizes are arguments, so that all pairs of two kinds are one function."""
+"""Shapes whose sizes are arguments, so that all pairs of two kinds share one function."""
 
 
 def sizes_of(shape: Solid) -> list[Scalar]:
@@ -40,5 +40,5 @@ def resized(shape: Solid, sizes: Sequence[Scalar]) -> Solid:
 
 
 def kind_of(shape: Solid) -> object:
-    """What shapes have in common that one function serves."""
+    """A key equal for shapes that one function serves."""
     return type(shape) if isinstance(shape, SIZED) else shape

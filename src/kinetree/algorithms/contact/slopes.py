@@ -1,4 +1,4 @@
-"""The wrench of two bodies that touch, and how it changes.
+"""The wrench between two bodies that touch, and its derivatives.
 
 Source: as in `pair_slopes`, which computes it.
 
@@ -22,11 +22,11 @@ class Moving:
 
 @dataclass(frozen=True)
 class Slopes:
-    """The wrench on the second body, and its changes.
+    """The wrench on the second body, and its derivatives.
 
     by_first, by_second: P of each body, for each unit motion; empty for one that is fixed to the
         world.
-    by_V, by_A: for each unit of V and of A.
+    by_V, by_A: by each component of V and of A.
     """
 
     F: Force

@@ -1,4 +1,4 @@
-"""How contacts are solved for, and what acts besides them.
+"""The settings of the contact solver, and the rows that act besides contacts.
 
 Source: E. Todorov (2014), as in `reference`.
 
@@ -18,12 +18,12 @@ from kinetree.scalar import Scalar
 
 
 class ContactSolver(NamedTuple):
-    """How contacts are solved for.
+    """The settings of the contact solver.
 
     Arguments:
-        iterations: how many Newton steps are made at most.
-        tolerance: no more steps are made once the error of the accelerations is below this share
-            of what forces without contacts give, in the norm of the mass matrix.
+        iterations: the largest number of Newton steps.
+        tolerance: steps end once the error of the accelerations is below this share of the
+            accelerations without contacts, in the norm of the mass matrix.
         cone: "elliptic" or "pyramidal"; "auto" for that of the robot's file.
         limits: whether joint limits act, as one-sided soft constraints.
         friction: whether dry friction of joints acts in the same problem, and holds at rest.
@@ -55,7 +55,7 @@ def joint_entries(
 
 
 def contact_laws(model: Model, solver: ContactSolver, dt: Scalar) -> ContactLaws:
-    """How the contacts of a robot push."""
+    """The contact laws of a robot."""
     options = model.contact_options
     cone = options.cone if solver.cone == "auto" else solver.cone
     return ContactLaws(cone, options.impratio, dt * 2 if options.refsafe else 0.0)

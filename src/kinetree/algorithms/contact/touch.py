@@ -1,4 +1,4 @@
-"""Where two shapes touch, or where they are closest: what the functions of pairs return.
+"""The touch of two shapes, or their closest points: the results of the functions of pairs.
 
 A pair of shapes has as many touches as its kinds allow, in every state: a slot that is not used in
 a state has the distance `FAR`. Points and directions are in the world.

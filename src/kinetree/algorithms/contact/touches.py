@@ -60,8 +60,8 @@ PAIRS: dict[tuple[type[Solid], type[Solid]], PairFunction] = {
 }
 """The function of each pair of kinds, in one of the two orders."""
 APART: dict[tuple[type[Solid], type[Solid]], PairFunction] = {(Box, Box): boxes_apart}
-"""The functions that also have the true distance of shapes farther apart than their margin, where
-those of `PAIRS` have less. Contacts do without: they act within the margin."""
+"""Functions that are exact beyond the margin, too, for pairs whose function in `PAIRS` gives less
+than the distance there. Contacts do not need them: they act within the margin."""
 
 
 def touches(
@@ -72,13 +72,13 @@ def touches(
     margin: Scalar = 0.0,
     apart: bool = False,
 ) -> list[Touch]:
-    """Where two shapes touch; as many slots in every state.
+    """The touches of two shapes; equally many slots in every state.
 
     Arguments:
         first, second: the shapes.
         X1, X2: their poses in the world.
         margin: the distance below which a touch counts, where there are more of them than slots.
-        apart: whether distances are also the true ones beyond the margin.
+        apart: whether distances are exact beyond the margin, too.
 
     Returns:
         A touch for each slot.

@@ -1,4 +1,4 @@
-"""About how much a force of one newton accelerates a body, or a velocity of a joint: 1 / kg.
+"""Inverse weights: the approximate acceleration of a body or a joint by a unit force, 1 / kg.
 
 Source: MuJoCo's documentation, "Computation", section "Impedance": the diagonal of J M^-1 J^T is
 approximated once, at the reference configuration, so that softness does not depend on the state.
@@ -27,7 +27,7 @@ from kinetree.scalar import Scalar, known, maximum
 from kinetree.spatial import Transform, Vector3
 
 LEAST = 1e-12
-"""1 / kg: no row weighs less."""
+"""1 / kg: the least weight of a row."""
 
 
 class InverseWeights:
@@ -82,9 +82,9 @@ class InverseWeights:
         return maximum(self._squared({k: x for k, x in enumerate(row) if known(x) != 0}), LEAST)
 
     def of_row(self, row: Row) -> Scalar:
-        """About the row's J M^-1 J^T, from the weights of the velocities that it has.
+        """An approximation of the row's J M^-1 J^T, from the weights of its velocities.
 
-        The entries are those at the state, so that a row is never without weight.
+        It uses the row's entries at the state, so that it does not vanish there.
         """
         owner = {k: i for i in self._model.coordinate_order for k in self._at(i)}
         total: Scalar = 0

@@ -1,4 +1,4 @@
-"""Convex quadratic programs with sparse rows, solved inside of a program."""
+"""Convex quadratic programs with sparse rows, solved inside a compiled program."""
 
 from kinetree.algorithms.quadratic.interior_point import InteriorPoint, Optimum
 from kinetree.algorithms.quadratic.problem import Pattern, Quadratic, pattern_of

@@ -3,8 +3,8 @@
 Source: S. Mehrotra, On the implementation of a primal-dual interior point method (1992); for
 quadratic programs J. Nocedal & S. Wright, Numerical Optimization (2006), section 16.6, whose
 Algorithm 16.4 this is; the start is that of L. Vandenberghe, The CVXOPT linear and quadratic cone
-program solvers (2010), section 5.3; the small diagonal of the equations that of a proximal method:
-A. Schwan et al., PIQP: a proximal interior-point quadratic programming solver (2023).
+program solvers (2010), section 5.3; the small diagonal of the equations comes from a proximal
+method, A. Schwan et al., PIQP: a proximal interior-point quadratic programming solver (2023).
 
     book        code      meaning
     x           x         the unknowns
@@ -16,15 +16,15 @@ A. Schwan et al., PIQP: a proximal interior-point quadratic programming solver (
     [H + C^T W C    A^T   ] [dx]     W = z / s of each bound
     [A              -delta] [dy]
 
-Unknowns are eliminated before equations, by least degree, so that the pivots of the ones are
-positive, of the others negative. The order is found when the program is traced.
+Unknowns are eliminated before equations, by minimum degree, so that pivots of unknowns are positive
+and those of equations negative. The order is found when the program is traced.
 
-The number of iterations is fixed, and those after the last one that is needed are left out. At the
-end bounds whose multiplier is larger than their slack are taken for active, and the program with
-these as equations is solved for by an augmented Lagrangian with one factor (the polishing of B.
-Stellato et al., OSQP: an operator splitting solver for quadratic programs, 2020, section 4), which
-may show that others are active. Its solution is kept if it violates less. What is left of the
-conditions of optimality is a result.
+The number of iterations is fixed; those after convergence are skipped. Then comes polishing (B.
+Stellato et al., OSQP: an operator splitting solver for quadratic programs, 2020, section 4): bounds
+whose multiplier is larger than their slack count as active, and the program with these as equations
+is solved by an augmented Lagrangian with one factor. The solution may show another active set, with
+which this is repeated. It is kept if its residual is smaller. The residual of the optimality
+conditions is a result.
 
 Cost: that of one sparse factor and two solutions in each iteration.
 """
@@ -43,9 +43,9 @@ from kinetree.algorithms.quadratic.system import assembled, elimination_order
 from kinetree.scalar import Scalar, absolute, call_if, less, maximum, select
 
 POLISHES, FINE = 4, 1e-11
-"""How many sets of active bounds are tried at most, and what may be left."""
+"""The most active sets that are tried, and the residual at which polishing ends."""
 OPEN = 1e30
-"""What is left at the start, which was not looked at."""
+"""Stands for the residual of the start, which is not computed."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Optimum:
     """A solution.
 
     x: the unknowns.
-    residual: the largest violation of the conditions of optimality, of the equilibrated program.
-    equations, bounds: how much each of them is violated; negative where a bound has room.
+    residual: the largest violation of the optimality conditions of the equilibrated program.
+    equations, bounds: the violation of each; negative if a bound is not reached.
     """
 
     x: list[Scalar]
@@ -68,8 +68,8 @@ class InteriorPoint:
 
     Arguments:
         pattern: where there are entries.
-        iterations: how many are made at most.
-        tolerance: of what is left.
+        iterations: at most this many.
+        tolerance: of the residual.
     """
 
     def __init__(self, pattern: Pattern, iterations: int, tolerance: float) -> None:
@@ -99,7 +99,7 @@ class InteriorPoint:
     def _violations(
         self, x: Sequence[Scalar], given: Quadratic
     ) -> tuple[list[Scalar], list[Scalar]]:
-        """How much equations and bounds are violated at x."""
+        """The violations of equations and bounds at x."""
         none = [0.0] * len(self.pattern.sides)
         at = Iterate(list(x), [0.0] * self.pattern.equations, none, none, 0.0)
         r = Residuals.at(self.pattern, at, given)
@@ -129,7 +129,7 @@ class InteriorPoint:
 
 
 def _moved(x: Sequence[Scalar]) -> list[Scalar]:
-    """x, or x plus what makes it at least one."""
+    """x if it is positive, else x shifted until it is at least one."""
     if not x:
         return []
     lack = -x[0]

@@ -1,7 +1,7 @@
 """The solution of a quadratic program from its active bounds, exact to rounding.
 
 Source: B. Stellato et al., OSQP: an operator splitting solver for quadratic programs (2020),
-section 4, with an augmented Lagrangian in the place of the regularised equations.
+section 4, with an augmented Lagrangian instead of the regularised equations.
 
     symbol    code      meaning
     W         W         the penalty of active bounds, zero of all others
@@ -22,12 +22,12 @@ from kinetree.algorithms.quadratic.system import assembled
 from kinetree.scalar import Scalar, less, select
 
 STIFF, CORRECTIONS = 1e4, 3
-"""The penalty of active bounds while the solution is polished, and how often it is corrected."""
+"""The penalty of active bounds in polishing, and the number of corrections."""
 
 
 @dataclass(frozen=True)
 class Polished:
-    """The last solution with active bounds as equations; and the best, with what is left of it."""
+    """The last solution with active bounds as equations; and the best one with its residual."""
 
     at: Iterate
     x: list[Scalar]

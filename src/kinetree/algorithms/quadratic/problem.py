@@ -2,8 +2,8 @@
 
     min 1/2 x^T H x + g^T x    with    A x = b,    l <= C x <= u
 
-Where entries are is known when a program is traced, and is the same in every state: `Pattern`. What
-they are varies: `Quadratic`.
+The sparsity pattern is known when a program is traced, and is the same in every state: `Pattern`.
+The values vary: `Quadratic`.
 
     symbol    code       meaning
     H, g      H g        the cost; H is positive definite
@@ -25,10 +25,10 @@ TINY = 1e-30
 
 @dataclass(frozen=True)
 class Pattern:
-    """Where a quadratic program has entries: (row, column) of each.
+    """The sparsity pattern of a quadratic program: (row, column) of each entry.
 
-    unknowns: how many there are.
-    H: of the lower half.
+    unknowns: their number.
+    H: entries of the lower triangle.
     sides: the bounds: (row of C, 1 for an upper one or -1 for a lower one).
     equations, inequalities: the number of rows of A and of C.
     """
@@ -76,7 +76,7 @@ def pattern_of(
     """A quadratic program as a pattern and numbers.
 
     Arguments:
-        H: the rows of the lower half, the diagonal included.
+        H: the rows of the lower triangle, the diagonal included.
         g: the linear cost.
         A, b: the rows of the equations.
         C: rows of the inequalities, each with its lower and its upper bound, or None.
@@ -106,7 +106,7 @@ def equilibrated(pattern: Pattern, given: Quadratic) -> tuple[Quadratic, list[Sc
     """The same program with a unit diagonal of H and rows of length one.
 
     Returns:
-        The program, and what each of its unknowns is multiplied by.
+        The program, and the factor of each unknown.
     """
     diagonal: list[Scalar] = [0.0] * pattern.unknowns
     for (i, j), h in zip(pattern.H, given.H, strict=True):

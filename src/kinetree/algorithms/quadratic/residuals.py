@@ -1,4 +1,4 @@
-"""What is left of the conditions of optimality of a quadratic program.
+"""The residuals of the optimality conditions of a quadratic program.
 
 Source: J. Nocedal & S. Wright, Numerical Optimization (2006), equation 16.58.
 
@@ -16,7 +16,7 @@ from kinetree.scalar import Scalar, absolute, maximum
 
 @dataclass(frozen=True)
 class Iterate:
-    """x, the multipliers, the slacks; and what is left, at most."""
+    """x, the multipliers, the slacks; and the largest residual."""
 
     x: list[Scalar]
     y: list[Scalar]
@@ -27,7 +27,7 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Residuals:
-    """What is left of the conditions of optimality.
+    """The residuals of the optimality conditions.
 
     dual: H x + g + A^T y + C^T z.
     primal: A x - b.
@@ -40,7 +40,7 @@ class Residuals:
 
     @staticmethod
     def at(pattern: Pattern, at: Iterate, given: Quadratic) -> Residuals:
-        """Those at an iterate."""
+        """The residuals at an iterate."""
         dual = list(given.g)
         for (i, j), h in zip(pattern.H, given.H, strict=True):
             dual[i] = dual[i] + h * at.x[j]
@@ -65,9 +65,9 @@ class Residuals:
 
 
 def left_at(r: Residuals, over: Sequence[Scalar], z: Sequence[Scalar]) -> Scalar:
-    """The largest violation of the conditions of optimality.
+    """The largest violation of the optimality conditions.
 
-    over: how much each bound is exceeded, negative where there is room.
+    over: the violation of each bound, negative if the bound is not reached.
     """
     left: Scalar = 0.0
     for x in (*r.dual, *r.primal):

@@ -17,7 +17,7 @@ from kinetree.algorithms.quadratic.system import assembled
 from kinetree.scalar import Scalar, absolute, maximum
 
 SHORT = 0.995
-"""The share of the longest step that is made."""
+"""The share of the longest step that is taken."""
 
 
 class Step:
@@ -55,7 +55,7 @@ class Step:
         left: Scalar = 0.0
         for x in (*r.dual, *r.primal, *r.slack):
             left = maximum(left, absolute(x))
-        left = left * (1.0 - alpha)  # they are linear in the step
+        left = left * (1.0 - alpha)  # residuals are linear in the step
         for u, v in zip(s, z, strict=True):
             left = maximum(left, u * v)
         return Iterate(moved(at.x, dx), moved(at.y, dy), s, z, left)
@@ -70,7 +70,7 @@ class Step:
         W: Sequence[Scalar],
         products: Sequence[Scalar],
     ) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
-        """dx, dy, ds, dz, for what s z is to be lowered by."""
+        """dx, dy, ds, dz that lower the products s z by the given amounts."""
         n = self.pattern.unknowns
         pulls: list[Scalar] = [0.0] * self.pattern.inequalities
         for k, (i, sign) in enumerate(self.pattern.sides):

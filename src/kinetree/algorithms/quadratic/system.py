@@ -1,6 +1,6 @@
 """The matrix of a step of the interior-point method, and the order in which it is eliminated.
 
-Source: as in `interior_point`; the order is that of least degree, W. Tinney & J. Walker, Direct
+Source: as in `interior_point`; the order is that of minimum degree, W. Tinney & J. Walker, Direct
 solutions of sparse network equations by optimally ordered triangular factorization (1967).
 
 Cost: one product for each pair of entries in a row of C.
@@ -14,7 +14,7 @@ from kinetree.algorithms.quadratic.problem import Pattern, Quadratic
 from kinetree.scalar import Scalar
 
 DELTA = 1e-9
-"""What is subtracted from the diagonal of the equations: it does not change the solution."""
+"""Subtracted from the diagonal of the equations; at convergence it multiplies dy = 0."""
 
 
 def assembled(pattern: Pattern, given: Quadratic, W: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -43,7 +43,7 @@ def assembled(pattern: Pattern, given: Quadratic, W: Sequence[Scalar]) -> list[l
 
 
 def elimination_order(pattern: Pattern) -> list[int]:
-    """An order of elimination, its last first: unknowns, then equations, each by least degree."""
+    """An order of elimination, its last first: unknowns, then equations, each by minimum degree."""
     n, total = pattern.unknowns, pattern.unknowns + pattern.equations
     near: dict[int, set[int]] = {k: set() for k in range(total)}
 

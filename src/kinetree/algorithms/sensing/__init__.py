@@ -1,7 +1,7 @@
-"""Sensors: what is measured of a robot's state, acceleration and controls.
+"""Sensors: measurements of a robot's state, acceleration and controls.
 
-`situation` has what they share; `places`, `subtrees`, `parts` and `contacts` the sensors
-of each family.
+`situation` has the quantities they share; `places`, `subtrees`, `parts` and `contacts` have the
+sensors of each family.
 """
 
 from kinetree.algorithms.sensing.every import readings

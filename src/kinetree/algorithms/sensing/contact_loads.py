@@ -1,4 +1,4 @@
-"""What contacts do to the bodies whose loads force sensors feel.
+"""The loads of contacts on the bodies that force sensors weigh.
 
 Source: MuJoCo's documentation, "Sensors": forces of contacts are loads from outside.
 
@@ -22,7 +22,7 @@ def contact_loads(
     """The loads on the frames in which colliders are fixed, each in its frame.
 
     Arguments:
-        soft: makes what has the forces of contacts.
+        soft: gives the forces of contacts; called only if some body needs them.
     """
     bodies = _weighed(posture.model)
     if not posture.model.contacts or not bodies:
@@ -36,7 +36,7 @@ def contact_loads(
 
 
 def _weighed(model: Model) -> set[int]:
-    """The bodies whose loads force sensors feel."""
+    """The bodies whose loads reach a force sensor."""
     found: set[int] = set()
     numbers = {body.joint_name: i for i, body in enumerate(model.bodies)}
     for sensor in model.equipment.sensors:

@@ -1,11 +1,11 @@
-"""What a contact sensor shows: all contacts as one, or those that come first, one a slot.
+"""The numbers of a contact sensor: the net contact, or the first contacts by rank, one a slot.
 
 Source: as of `contact_slots`.
 
     symbol    code    meaning
     c         centre  sum |f| p / sum |f|
 
-Cost: O(k n) for k slots and n contacts that there may be.
+Cost: O(k n) for k slots and n possible contacts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kinetree.spatial import Vector3
 TINY = 1e-15
 """N: the least force by which a centre is divided, as in MuJoCo."""
 LAST = 1e300
-"""The rank of what does not count, or is shown already."""
+"""The rank of a contact that does not count, or is shown already."""
 WORLD = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
 
 
@@ -39,7 +39,7 @@ class Shown(NamedTuple):
     torque: Vector3
 
     def numbers(self, fields: Sequence[str], found: Scalar) -> list[Scalar]:
-        """What is shown of it."""
+        """Its numbers for these fields."""
         values: dict[str, Sequence[Scalar]] = {
             "found": (found,),
             "force": tuple(self.force),

@@ -1,4 +1,4 @@
-"""Sensors of contacts: how many there are, and the forces and places of some of them.
+"""Sensors of contacts: their number, and the forces and places of some of them.
 
 Source: MuJoCo's documentation, "Sensors", whose conventions these are: forces are along the normal
 and two tangents, and the normal points from the first side to the second. A net force is in the
@@ -8,7 +8,7 @@ world's axes, about the centre of the contacts weighted by their forces.
     n, t, u   axes    the axes of a contact
     f, m      force torque
 
-Cost: O(k n) for k slots and n contacts that there may be.
+Cost: O(k n) for k slots and n possible contacts.
 """
 
 from __future__ import annotations
@@ -80,6 +80,6 @@ def _seen(s: Situation, sensor: Sensor, push: Push, turned: bool) -> Shown:
 
 
 def _inside(shape: Any, X: Any, p: Vector3) -> Scalar:
-    """Whether a point is in a zone: from within a convex shape, a ray leaves both ways."""
+    """Whether a point is in a convex zone: from inside, rays both ways meet the surface."""
     meets = [less(0.0, ray(shape, X, p, d)) for d in (WORLD[2], -WORLD[2])]
     return logical_and(*meets)

@@ -1,4 +1,4 @@
-"""What all sensors show, one after the other.
+"""The readings of all sensors, one after the other.
 
 Source: E. Todorov, T. Erez & Y. Tassa, MuJoCo: A physics engine for model-based control (2012), and
 its documentation, "Sensors".

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from kinetree.algorithms.actuation.tendons import stretched
+from kinetree.algorithms.dense import dot
 from kinetree.algorithms.energy import kinetic_energy, potential_energy
 from kinetree.algorithms.sensing.situation import Situation
 from kinetree.algorithms.tree import along
 from kinetree.model.edit import without
 from kinetree.model.sensors import Sensor
-from kinetree.scalar import Scalar
 from kinetree.spatial.angles import quat_of
 
 
@@ -27,7 +27,7 @@ def _joint_position(s: Situation, sensor: Sensor) -> Any:
 
 def _joint_velocity(s: Situation, sensor: Sensor) -> Any:
     _, row = s.posture.joint(s.posture.body_of_joint(sensor.of))
-    return (_dot(row, s),)
+    return (dot(row, s.v),)
 
 
 def _joint_force(s: Situation, sensor: Sensor) -> Any:
@@ -53,7 +53,7 @@ def _tendon_length(s: Situation, sensor: Sensor) -> Any:
 
 
 def _tendon_velocity(s: Situation, sensor: Sensor) -> Any:
-    return (_dot(stretched(s.posture, s.model.equipment.tendon(sensor.of))[1], s),)
+    return (dot(stretched(s.posture, s.model.equipment.tendon(sensor.of))[1], s.v),)
 
 
 def _tendon_force(s: Situation, sensor: Sensor) -> Any:
@@ -83,10 +83,6 @@ def _potential_energy(s: Situation, sensor: Sensor) -> Any:
 
 def _kinetic_energy(s: Situation, sensor: Sensor) -> Any:
     return (kinetic_energy(s.model, s.q, s.v),)
-
-
-def _dot(row: list[Scalar], s: Situation) -> Scalar:
-    return sum((r * x for r, x in zip(row, s.v, strict=True)), start=0)
 
 
 OF_PARTS: dict[str, Callable[[Situation, Sensor], Any]] = {

@@ -41,7 +41,7 @@ def _magnetometer(s: Situation, sensor: Sensor) -> Any:
 
 
 def _seen(s: Situation, sensor: Sensor) -> Transform:
-    """The pose of a place, relative to another if the sensor says so."""
+    """The pose of a place, relative to the sensor's reference if it has one."""
     X = s.pose(_place(sensor))
     return X if sensor.reference is None else s.pose(sensor.reference).inverse() @ X
 
@@ -63,7 +63,7 @@ def _axis(k: int) -> Callable[[Situation, Sensor], Any]:
 
 
 def _velocity(s: Situation, sensor: Sensor) -> Twist:
-    """The velocity of a place in the world's axes, or relative to another in those of that."""
+    """The velocity of a place in the world's axes; relative to a reference, in the axes of that."""
     place, reference = _place(sensor), sensor.reference
     R = s.pose(place).rotation
     V, _ = s.motion(place)
@@ -95,7 +95,7 @@ def _angular_acceleration(s: Situation, sensor: Sensor) -> Any:
 
 
 def _wrench(s: Situation, sensor: Sensor) -> Force:
-    """What holds all that a sensor carries, in the axes of its place."""
+    """The wrench that supports everything the sensor carries, in the axes of its place."""
     carried, place = sensor.carried, _place(sensor)
     assert carried is not None
     X = s.posture.pose(carried.frames[0])
@@ -110,7 +110,7 @@ def _wrench(s: Situation, sensor: Sensor) -> Force:
 
 
 def _own_wrench(s: Situation, carried: Carried) -> Force:
-    """I A + V x* I V, of what is carried rigidly, in the first of its frames."""
+    """I A + V x* I V of the rigidly carried part, in the first of its frames."""
     frame = s.model.frame(carried.frames[0])
     if frame.body < 0:
         felt = Twist(frame.placement.rotation.T @ -s.model.gravity, Vector3.zero())

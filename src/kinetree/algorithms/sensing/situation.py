@@ -1,4 +1,4 @@
-"""A robot in motion, as its sensors find it: poses, velocities, accelerations, actuator forces.
+"""The state that sensors measure: poses, velocities, accelerations, actuator forces.
 
 Source: Lecture 9, "Velocity and Accel. Propagation"; gravity as an acceleration of the base.
 
@@ -6,7 +6,7 @@ Source: Lecture 9, "Velocity and Accel. Propagation"; gravity as an acceleration
     V_i, A_i    V, A     velocity and acceleration of body i, in its frame; A less gravity
     F_i         F        wrench onto body i from its parent
 
-Cost: O(N), for what is asked for.
+Cost: O(N); only requested quantities are computed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from kinetree.spatial import Force, Transform, Twist, Vector3
 
 
 class Situation:
-    """A state of a robot, with what follows from it computed when it is first asked for."""
+    """A state of a robot; derived quantities are computed on first use."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Situation:
         return self._known["motions"]  # type: ignore[return-value]
 
     def motion(self, place: Place) -> tuple[Twist, Twist]:
-        """Velocity and acceleration of a place, in its axes; the linear ones of its origin."""
+        """Velocity and acceleration of a place's origin and axes, in its axes."""
         frame = self.model.frame(place.frame)
         at = frame.placement @ place.at
         if frame.body < 0:
@@ -78,7 +78,7 @@ class Situation:
         return self._known["wrenches"]  # type: ignore[return-value]
 
     def loads(self) -> list[tuple[str, Force]]:
-        """What spatial tendons and contacts do to frames, each in its frame."""
+        """The wrenches of spatial tendons and contacts on frames, each in its frame."""
         if "loads" not in self._known:
             self._known["loads"] = [*self._tendon_loads(), *contact_loads(self.posture, self.soft)]
         return self._known["loads"]  # type: ignore[return-value]

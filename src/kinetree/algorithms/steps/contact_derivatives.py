@@ -10,7 +10,7 @@ it. `euler` has a = u + still. The steps of `implicit_drives` have
 
     (M + E) a = M u - h K v,    E = h (D + h K)                                                (1)
 
-so that x = u - a, by which damping and springs slow the robot, is (M + E)^-1 (E u + h K v), and
+so that x = u - a, the deceleration by damping and springs, is (M + E)^-1 (E u + h K v), and
 
     (M + E) dx = E du + h K dv - d(M x)                                                        (2)
 

@@ -1,4 +1,4 @@
-"""How the state at the end of a step changes with the velocity that leads to it.
+"""The derivative of the state at the end of a step by the velocity over the step.
 
 Source: the chain rule, by dual numbers: A. Griewank & A. Walther, Evaluating Derivatives (2008).
 
@@ -59,7 +59,7 @@ def end_slopes(
 def _joint_slopes(
     joint: Joint, q: Sequence[Scalar], w: Sequence[Scalar], dt: Scalar, end: Ends
 ) -> tuple[Matrix, Matrix]:
-    """How a joint's state at the end changes with each direction of q, and with w."""
+    """The derivatives of a joint's state at the end by each direction of q, and by w."""
     q1, _ = end(joint, q, w, dt)
     units = [[1 if j == k else 0 for j in range(joint.nv)] for k in range(joint.nv)]
     still = [0] * joint.nq, [0] * joint.nv

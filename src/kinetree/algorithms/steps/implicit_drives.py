@@ -1,4 +1,4 @@
-"""Euler's step, implicit in what the drives of joints do.
+"""Euler's step, implicit in the forces of joint drives.
 
 Source: E. Todorov, T. Erez & Y. Tassa, MuJoCo: A physics engine for model-based control (2012), and
 its documentation, "Numerical integration": Euler's method with implicit damping.
@@ -16,15 +16,15 @@ The linear velocity of a floating joint is in axes that turn with the body. As i
 difference v' - v is taken in the parent's axes, in which it is constant over the step: f is at a
 zero rate there, and v' is then given in the axes at q'.
 
-Smoothed dry friction and spring stops are part of D and K: friction with the damping of its secant
-through rest, so that it slows a joint and never reverses it, and stands still without chatter.
-In the step that leaves a stop, the linear law may pull.
+Smoothed dry friction and spring stops are part of D and K: friction as the damping of its secant
+through rest, which slows a joint, never reverses it, and holds it at rest without chatter. In the
+step that leaves a stop, the linear law may pull.
 
 Where a robot's file switches `eulerdamp` off, implicit_damping leaves the drives out of D, as in
 MuJoCo.
 
-Constraints add J^T forces on the right, with M + h D + h^2 K in the place of M everywhere. Contacts
-are solved for with M alone, as in MuJoCo: their accelerations u take the place of f, as M u.
+Constraints add J^T forces on the right, with M + h D + h^2 K instead of M everywhere. Contacts are
+solved with M alone, as in MuJoCo: M u, with their accelerations u, replaces f.
 
 Order 1; stable for any damping (and any stiffness). Cost: O(N d^2), as `forward_crba`.
 """
@@ -128,7 +128,7 @@ def _constrained(
     still: Sequence[Scalar],
     stabilization: Stabilization,
 ) -> list[Scalar]:
-    """a with H a = f + J^T forces and J (a + still) + J' v as the constraints want it."""
+    """a with H a = f + J^T forces, where J (a + still) + J' v is what the constraints demand."""
     rows = constraint_rows(model, q, v, along_frames=True)
     wanted = wanted_accelerations(rows, v, acceleration_terms(stabilization))
     factors = factored(H, rows.J)

@@ -1,12 +1,12 @@
-"""What the limits of joints do in a step of time.
+"""Joint limits in a time step.
 
 Source: the one-sided spring-dampers of K. H. Hunt & F. R. E. Crossley, Coefficient of restitution
 interpreted as damping in vibroimpact (1975), in their linear form. They are in `passive`, with dry
 friction that is smoothed near rest.
 
 A clamped joint is set onto its limit at the end of the step. If its velocity leads outwards, it
-stops in an impact without rebound (`stop_impacts`), which the other joints feel. Stops are those of
-joints whose velocities are the rates of their coordinates, and the ranges of ball joints.
+stops in an impact without rebound (`stop_impacts`), which acts on the other joints, too. Limits are
+those of joints whose velocities are the rates of their coordinates, and ranges of ball joints.
 
 Cost: O(N), and nothing for joints without limits; that of `stop_impacts` where a joint stops.
 """
@@ -26,7 +26,7 @@ STOPS = ("none", "spring", "clamp")
 
 
 class Enforcement(NamedTuple):
-    """How joint limits act in a step; by default not at all.
+    """The treatment of joint limits in a step; by default they are ignored.
 
     Arguments:
         stops: "none", "spring" for a one-sided spring and damper at each limit, "clamp" for an
@@ -65,7 +65,7 @@ def clamped(
     limited, balls = list(limited_coordinates(model)), limited_balls(model)
     if enforcement.stops != "clamp" or not (limited or balls):
         return list(q), list(v)
-    from kinetree.algorithms.ball_limits import outward_limits  # rarely needed, as the next
+    from kinetree.algorithms.ball_limits import outward_limits  # imported here: rarely needed
     from kinetree.algorithms.steps.stop_impacts import Impact
 
     sides: list[Scalar] = []
@@ -82,7 +82,7 @@ def clamped(
     for side, rate in zip(sides, impact.rates(moved, v), strict=True):
         outwards = maximum(outwards, -(side * rate))
     v = list(call_if(less(0.0, outwards), impact, moved, list(v), sides, otherwise=list(v)))
-    for (_, k, _, _), side in zip(limited, sides, strict=False):  # what is left is rounding
+    for (_, k, _, _), side in zip(limited, sides, strict=False):  # sets rounding errors to zero
         v[k] = select(less(side * v[k], 0.0), 0.0, v[k])
     return moved, v
 
@@ -101,7 +101,7 @@ def within_limits(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
 
 
 def _limit_ball(model: Model, body: int, q: list[Scalar]) -> None:
-    """Set a ball joint that left its range onto the edge of it, in place."""
+    """Move a ball joint that left its range to the edge of it, in place."""
     from kinetree.algorithms.ball_limits import outward_limits  # few robots need them
     from kinetree.algorithms.nearest_rotation import nearest_rotation
 

@@ -1,4 +1,4 @@
-"""What stops and dry friction add to the forces of joints, and how it changes with the state.
+"""The forces of stops and dry friction on joints, and their derivatives.
 
 Source: as in `limits`, Hunt & Crossley's one-sided spring and damper in its linear form. Friction
 is F v / sqrt(v^2 + s^2), one of many ways to smooth it; B. Armstrong-Helouvry, P. Dupont &
@@ -7,7 +7,7 @@ machines with friction (1994), has others.
 
     symbol    code              meaning
     k, d      stiffness damping of a stop
-    g         depth             how far a coordinate is beyond a limit, along the outward normal
+    g         depth             the excess of a coordinate over a limit, along the outward normal
     s         friction_speed    the speed below which dry friction behaves as a damper
 
 With n = +1 at the upper limit and n = -1 at the lower one, the force of a stop is
@@ -34,14 +34,14 @@ from kinetree.scalar import Scalar, less, maximum, select, sqrt
 
 
 def limited(model: Model, enforcement: Enforcement) -> Model:
-    """The model whose own dry friction is left out where `passive_forces` has it smoothed."""
+    """The model without dry friction if `passive_forces` smooths it."""
     return without(model, "friction") if enforcement.friction_speed else model
 
 
 def passive_forces(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], enforcement: Enforcement
 ) -> list[Scalar]:
-    """What stops and smoothed friction add to the joint forces."""
+    """The joint forces of stops and smoothed friction."""
     forces: list[Scalar] = [0] * model.nv
     for k, slope in _friction(model, v, enforcement):
         forces[k] = forces[k] - slope * v[k]
@@ -69,7 +69,7 @@ def _smooth_friction(s: float) -> Law:
 def passive_slopes(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], enforcement: Enforcement
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """The damping and the stiffness that `passive_forces` has at a state, one entry a velocity.
+    """The damping and the stiffness of `passive_forces` at a state, one entry a velocity.
 
     The damping of friction is that of the secant through rest, F / sqrt(v^2 + s^2): it never
     reverses a motion.
@@ -91,7 +91,7 @@ def passive_slopes(
 
 
 def _pushed(depth: Scalar, speed: Scalar, enforcement: Enforcement) -> Scalar:
-    """How hard a stop pushes; speed is that along the outward normal."""
+    """The force of a stop; speed is that along the outward normal."""
     push = maximum(0.0, depth * enforcement.stiffness + speed * enforcement.damping)
     return select(less(0.0, depth), push, 0.0)
 

@@ -1,4 +1,4 @@
-"""What holds in every stage of a step: limits, constraints, contacts."""
+"""The settings of a step: limits, constraints, contacts."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Rules(NamedTuple):
     contact: ContactSolver | None = SOLVER
 
     def solver(self, model: Model) -> ContactSolver | None:
-        """How contacts of a robot are solved for; None if it has none, or they are left out.
+        """The contact solver of a robot; None if it has no contacts, or they are left out.
 
-        What enforcement does about limits and friction is not done again.
+        It leaves out limits and friction that the enforcement handles.
         """
         if self.contact is None or not model.contacts:
             return None

@@ -1,7 +1,7 @@
 """The end of a step: stops first, then constraints.
 
-A joint that is clamped to its limit opens a loop that it is part of. The constraints come last, and
-are exact at the end of every step; the stop acts again in the next one.
+Clamping a joint to its limit opens a loop that it is part of. So the constraints come last, and are
+exact at the end of every step; the stop acts again in the next one.
 
 Cost: that of `limits` and `constraints.drift`.
 """

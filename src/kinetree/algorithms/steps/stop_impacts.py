@@ -4,7 +4,7 @@ Source: J. J. Moreau, Unilateral contact and dry friction in finite freedom dyna
 6, for stops without friction; solved by projected Gauss-Seidel.
 
     symbol    code      meaning
-    J         rows      what is limited changes by J v: a coordinate, or an angle of a ball joint
+    J         rows      J v is the rate of the limited coordinates, and angles of ball joints
     A         A         J M^-1 J^T
     s         sides     1 at a lower limit, -1 at an upper one, 0 within them
     u         u         J v
@@ -12,8 +12,8 @@ Source: J. J. Moreau, Unilateral contact and dry friction in finite freedom dyna
 
     u+ = u + A s p,    0 <= p  and  s u+ >= 0,  one of them zero                                (1)
 
-Each change of an impulse lowers the kinetic energy as far as it can, so an impact never adds any:
-(1) are the conditions of the impulses p >= 0 after which the kinetic energy is least.
+(1) are the optimality conditions of the impulses p >= 0 after which the kinetic energy is least.
+Each change of an impulse minimises it along that impulse, so an impact never adds energy.
 
 Cost: O(n d^2) for A, O(m^2) a sweep for m joints with limits; nothing where no joint meets a limit.
 """
@@ -31,9 +31,9 @@ from kinetree.model import Model
 from kinetree.scalar import Scalar, absolute, call_if, less, maximum, select
 
 SWEEPS = 16
-"""At most so many."""
+"""The most sweeps that are made."""
 SETTLED = 1e-13
-"""The change of a velocity in a sweep, rad/s or m/s, after which there is no other."""
+"""Sweeps end once no velocity changes by more than this in a sweep, rad/s or m/s."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Impact:
 
 
 def _sweep(at: Impulses, A: list[list[Scalar]], sides: list[Scalar]) -> Impulses:
-    """(1) for one joint after the other."""
+    """One Gauss-Seidel sweep of (1), joint by joint."""
     p, u, most = list(at.p), list(at.u), 0.0 * at.change
     for k, s in enumerate(sides):
         felt = less(0.0, A[k][k])  # not where an angle has no slope, as in the middle of a range

@@ -23,8 +23,8 @@ forces and dampers give at either end.
 
 The equation for u is solved by `SWEEPS` quasi-Newton steps with the mass matrix at q; each
 multiplies the error by about h |w| / 2, w the fastest angular velocity. Displacements are built
-from u and not as differences of poses, so that no digits cancel. Dry friction, stops and
-dampers of tendons and of joints that follow others by a varying ratio act as at the start.
+from u and not as differences of poses, so that no digits cancel. Dry friction, stops and dampers of
+tendons and of joints that follow others by a varying ratio act with their forces at the start.
 
 Order 2; symplectic without friction. Cost: O(N d^2) for two factors, O(N) a sweep.
 """
@@ -83,7 +83,7 @@ def variational(
     dampings = _dampings(model)
     X, Phi, H = parent_transforms(model, q), subspaces(model, q), crba(model, q)
 
-    # p + h/2 f: what the particles' momentum must be
+    # p + h/2 f: the momentum that the particles must have
     held = balafoutis_patel(dry_land, q, still, still, external)
     p = plus([dot(row, v) for row in H], plus(applied, held, -1), half)
     for k in range(model.nv):

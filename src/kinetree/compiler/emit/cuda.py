@@ -41,21 +41,21 @@ from kinetree.compiler.graph.lowered import Lowered, Style
 from kinetree.compiler.graph.program import size
 
 INDEXED_COLUMNS = 1024
-"""Columns whose indices a warp keeps in registers."""
+"""The most columns whose indices a warp keeps in registers."""
 STATES = Parameter("long long", "states")
 SCRATCH = Parameter("T *", "scratch")
 PHASE = Parameter("int", "phase")
 
 
 GUARDED_STEP = {"float": 8_000, "double": 3_000}
-"""Operations of a step at most in a program with guarded calls, which is one kernel at any length.
-In a longer function `ptxas` keeps next to nothing in registers."""
+"""The most operations of a step in a program with guarded calls, which is one kernel at any length.
+In longer functions `ptxas` spills nearly all values."""
 
 
 def style(kind: str, guarded: bool = False) -> Style:
-    """How programs are lowered: as one step, whose order keeps few values alive.
+    """The settings for lowering: one step, in an order that keeps few values alive.
 
-    Products and sums are fused here: compilers leave many of them apart, and short code is fast.
+    Products and sums are fused here, because compilers miss many of them, and short code is fast.
 
     Arguments:
         guarded: whether the program has guarded calls.
@@ -69,12 +69,12 @@ def emit_cuda(
 ) -> str:
     """The text of a kernel.
 
-    Its parameters are the arguments and the results, rows one behind the other; the scratch; and
-    the number of states.
+    Its parameters are the arguments and the results, with contiguous rows; the scratch; and the
+    number of states.
 
     Arguments:
         shared: the arguments that have one row for all states.
-        layout: of arguments and results; by default rows, one behind the other.
+        layout: of arguments and results; by default contiguous rows.
     """
     return _Printer(lowered, identifier(name), shared, layout or Layout.of(lowered)).text()
 
@@ -105,7 +105,7 @@ class _Printer:
         return "\n".join([*filter(None, shared), in_kernels_unit("\n".join(kernel), self.lowered)])
 
     def _index(self) -> str:
-        """Which result each element of an output is, where duplicates are stored once."""
+        """The index from elements of an output to distinct results."""
         if not (self.indexed or self.shape.scratch):
             return ""
         tables = []
@@ -143,10 +143,10 @@ class _Printer:
         return self._over_rows(count, f"LATER({to}, {source});")
 
     def _over_rows(self, count: int, statement: str, unrolled: int = 1) -> list[str]:
-        """A loop of all threads over the rows of their states, one behind the other.
+        """A loop of all threads over the contiguous rows of the block's states.
 
-        Threads side by side move elements side by side, across the ends of rows, so that memory
-        is written in whole sectors.
+        Adjacent threads move adjacent elements, across the ends of rows, so that memory is written
+        in whole sectors.
         """
         if not count:
             return []
@@ -176,7 +176,7 @@ class _Printer:
         return Body(self.lowered, self.name, self._argument, self._places, [*self._pointers()])
 
     def _pointers(self) -> dict[Parameter, str]:
-        """Where the arguments and the results of a thread's state start."""
+        """Pointers to the arguments and the results of a thread's state."""
         arguments = {
             Parameter("const T *", f"a{k}"): f"in{k} + {self._tile(count)}"
             if self.layout.inputs[k].tiled
@@ -202,7 +202,7 @@ class _Printer:
         return staged | tiled
 
     def _tile(self, count: int) -> str:
-        """Where a state's first element is in an array of tiles."""
+        """The offset of a state's first element in an array of tiles."""
         return f"(first + tid) / {WARP} * {count * WARP} + tid % {WARP}"
 
     def _argument(self, position: int, element: int) -> str:
@@ -210,7 +210,7 @@ class _Printer:
         return f"a{position}[{element * step}]"
 
     def _places(self, result: int) -> list[str]:
-        """Where a result is stored."""
+        """The places where a result is stored."""
         if self.shape.scratch:
             return [f"o0[{result * self.shape.threads}]"]
         if self.indexed:
@@ -243,7 +243,7 @@ class _Printer:
         return self._store_rows(k, count)
 
     def _source_of_column(self, k: int) -> str:
-        """Where a thread's own element of an output is, by its column."""
+        """The place of a thread's own element of an output, by column."""
         if self.shape.scratch:
             return f"scratch[index{k}[column] * {self.shape.threads} + tid]"
         if self.indexed:
@@ -316,7 +316,7 @@ class _Printer:
             "    }",
         ]
 
-    # the kernel, and what stands for it on the host
+    # the kernel, and its replacement on the host
 
     def _body(self, each: str, barrier: str) -> str:
         """A block's work on its states; `each` runs a phase, `barrier` waits for all threads."""

@@ -1,4 +1,4 @@
-"""The body of a program as CUDA C++, and the helpers in front of it: what all kernels share."""
+"""The body of a program as CUDA C++, and the helpers in front of it, which all kernels share."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ SINCOS = {"float": FLOAT_SINES, "double": _double_sines()}
 
 OWN = Parameter("T *", "s")
 MEMORY = OWN, Parameter("const int *", "row")
-"""A thread's own memory, and where a routine finds in it what its calls pass."""
+"""A thread's local memory, and the offsets in it of the values that a call passes."""
 
 
 def head(kind: str) -> str:
@@ -194,9 +194,9 @@ class Body:
     """Prints the body of a program.
 
     Arguments:
-        name: with which the names of its routines begin.
-        argument: where an element of an argument is, by the argument's position.
-        places: where a result is to be stored.
+        name: the prefix of its routines' names.
+        argument: gives an element of an argument, by the argument's position.
+        places: gives the places where a result is stored.
         pointers: those that `argument` and `places` name.
     """
 
@@ -239,10 +239,10 @@ class Body:
         return [f"    {name}{piece.suffix}({operands});" for piece in pieces(steps)]
 
     def routines(self) -> str:
-        """The functions of a program with guarded calls, and what calls pass to them.
+        """The functions of a program with guarded calls, and the tables that calls pass to them.
 
-        Their pointers are not declared as restricted: that doubles the time of `ptxas`, and the
-        code is as fast.
+        Their pointers are not declared `__restrict__`: that doubles the time of `ptxas`, and the
+        code is no faster.
         """
         if not self.lowered.functions:
             return ""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Parameter(NamedTuple):
-    """A parameter of a function; the type of a pointer ends with an asterisk."""
+    """A parameter of a function; a pointer's type ends with an asterisk."""
 
     type: str
     name: str
@@ -19,7 +19,7 @@ class Parameter(NamedTuple):
 
 
 def pointers(kind: str, name: str, count: int) -> list[Parameter]:
-    """Pointers that are numbered from zero on."""
+    """Pointers numbered from zero."""
     return [Parameter(kind, f"{name}{k}") for k in range(count)]
 
 
@@ -50,13 +50,13 @@ def declared(parameters: Sequence[Parameter]) -> str:
 
 
 def restricted(parameters: Sequence[Parameter]) -> str:
-    """The arrays of a kernel in its head: none overlaps another."""
+    """The arrays of a kernel in its head, declared not to overlap."""
     return ", ".join(f"{x.type}RESTRICT {x.name}" for x in parameters)
 
 
 TID, FIRST = Parameter("int", "tid"), Parameter("long long", "first")
 """A thread's number in its block, and the first state of the block."""
 ALIVE = Parameter("int", "alive")
-"""How many states the block has."""
+"""The number of states of the block."""
 SHARED = Parameter("T *", "shared")
 """The shared memory of the block."""

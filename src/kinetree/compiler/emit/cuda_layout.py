@@ -1,8 +1,8 @@
-"""How a CUDA kernel uses memory: layouts of arrays, rows in shared memory, the launch.
+"""The memory of a CUDA kernel: layouts of arrays, rows in shared memory, the launch.
 
-Rows of arrays lie one behind the other, and so they do in shared memory, where threads side by side
-then read from different banks, unless the length of a row has a large power of two in it: such rows
-are padded to an odd length.
+Rows of arrays are contiguous, in shared memory, too, where adjacent threads then read from
+different banks. If a large power of two divides the length of a row, there would be bank conflicts:
+such rows are padded to an odd length.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from kinetree.compiler.graph.program import size
 ITEM_BYTES = {"float": 4, "double": 8}
 WARP = 32
 MAX_SHARED_BYTES = 227 * 1024
-"""Shared memory that a block can have at most, on compute capability 9.0."""
+"""Bytes: the most shared memory of a block, on compute capability 9.0."""
 SHARED_BYTES_OF_TWO = 100 * 1024
-"""Shared memory of a block that leaves room for a second one on a multiprocessor."""
+"""Bytes: the most shared memory of a block with which two fit on a multiprocessor."""
 RESERVED_BYTES = 1024
-"""Shared memory that the system takes for each block."""
+"""Bytes of shared memory that the system reserves for each block."""
 THREADS_TO_HIDE_LATENCY = 256
-"""Threads of a multiprocessor beyond which more do not help."""
+"""The threads of a multiprocessor beyond which more do not help."""
 MAX_BANK_CONFLICTS = 2
-"""Threads that may meet in one bank of shared memory."""
+"""The most threads that may conflict in one bank of shared memory."""
 INDEX_GAIN = 1.3
-"""How many elements must stand for each distinct result before an index is worth it."""
+"""The ratio of elements to distinct results from which an index pays off."""
 STRIP = 32
-"""Columns of scratch that are transposed at once."""
+"""The number of columns of scratch that are transposed at once."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How a kernel is launched.
+    """The launch configuration of a kernel.
 
-    threads: of a block, and so the states that it works on.
+    threads: of a block; one a state.
     shared: bytes of shared memory of a block.
     scratch: elements of global scratch for each block; zero if results fit shared memory.
     """
@@ -49,11 +49,11 @@ class Shape:
 
 
 class Rows(NamedTuple):
-    """How an array lies in memory.
+    """The memory layout of an array.
 
-    stride: from one state's elements to the next one's; None if they follow each other.
-    tiled: instead, for each 32 states, all their first elements, then all their second ones.
-    columns: instead, all states' first elements, then all their second ones.
+    stride: elements from one state to the next; None if states are contiguous.
+    tiled: if true, for each 32 states all first elements are stored, then all second ones.
+    columns: if true, all states' first elements are stored, then all second ones.
     """
 
     stride: int | None = None
@@ -63,21 +63,21 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """How arguments and results lie in memory."""
+    """The memory layouts of arguments and results."""
 
     inputs: tuple[Rows, ...]
     outputs: tuple[Rows, ...]
 
     @staticmethod
     def of(lowered: Lowered) -> Layout:
-        """Rows, one behind the other."""
+        """Contiguous rows."""
         return Layout((Rows(),) * len(lowered.inputs), (Rows(),) * len(lowered.outputs))
 
 
 class SharedRows(NamedTuple):
     """The rows of a block's states in shared memory.
 
-    start: where the first one starts.
+    start: of the first row.
     pitch: the elements from one row to the next.
     """
 
@@ -86,16 +86,15 @@ class SharedRows(NamedTuple):
 
     @property
     def own_row(self) -> str:
-        """Where a thread's own row starts, in C."""
+        """The start of a thread's own row, in C."""
         return f"shared + {self.start} + tid * {self.pitch}"
 
 
 class Staging:
-    """What of a kernel's arguments and results passes through shared memory, and where.
+    """The arguments and results that pass through shared memory, and their places there.
 
-    indexed: whether only the distinct results are kept, and an index says which one each element
-        of an output is.
-    shape: how the kernel is launched.
+    indexed: whether only distinct results are kept, with an index from elements of outputs to them.
+    shape: the launch configuration.
     inputs: the rows of each argument.
     results: the rows of each output; if indexed, one for the distinct results.
     """
@@ -105,7 +104,7 @@ class Staging:
         results = _pitches([o.shape for o in lowered.outputs], layout.outputs)
         distinct = row_pitch(lowered.results)
         item = ITEM_BYTES[lowered.kind]
-        # rows as they are in the outputs are copied faster: they are taken if that costs no threads
+        # rows in the outputs' layout are copied faster: used unless they cost threads
         fits = 128 * (sum(inputs) + sum(results)) * item <= SHARED_BYTES_OF_TWO
         self.indexed = (
             not fits
@@ -120,7 +119,7 @@ class Staging:
 
 
 def launch_shape(lowered: Lowered, layout: Layout | None = None) -> Shape:
-    """As many threads as shared memory allows."""
+    """The launch configuration, with as many threads as shared memory allows."""
     return Staging(lowered, layout or Layout.of(lowered)).shape
 
 
@@ -129,7 +128,7 @@ def _shape(inputs: int, staged: int, results: int, item: int) -> Shape:
 
     Arguments:
         inputs, staged: elements of a state's arguments, and of its results, in shared memory.
-        results: how many distinct results there are.
+        results: the number of distinct results.
         item: bytes of an element.
     """
     row = inputs + staged
@@ -141,7 +140,7 @@ def _shape(inputs: int, staged: int, results: int, item: int) -> Shape:
 
 
 def threads_of_block(row: int) -> int:
-    """How many threads a block has; zero if the shared memory is too small for 32.
+    """The threads of a block; zero if shared memory is too small for 32.
 
     Arguments:
         row: the bytes of shared memory that each thread needs.
@@ -167,12 +166,12 @@ def row_pitch(count: int) -> int:
 
 
 def _pitches(shapes: Sequence[tuple[int, ...]], layouts: Sequence[Rows]) -> list[int]:
-    """The pitch of each array in shared memory; tiled ones stay where they are."""
+    """The pitch of each array in shared memory; tiled arrays are not staged."""
     pairs = zip(shapes, layouts, strict=True)
     return [0 if rows.tiled else row_pitch(size(shape)) for shape, rows in pairs]
 
 
 def place_rows(pitches: Sequence[int], threads: int) -> list[SharedRows]:
-    """Rows of all threads of a block, one array behind the other."""
+    """Rows of all threads of a block, array after array."""
     starts = accumulate((threads * pitch for pitch in pitches), initial=0)
     return [SharedRows(start, pitch) for start, pitch in zip(starts, pitches, strict=False)]

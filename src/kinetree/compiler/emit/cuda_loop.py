@@ -1,12 +1,12 @@
-"""CUDA C++ of a lowered program in a loop over time: one system a thread, its state close by.
+"""CUDA C++ of a lowered program in a loop over time: one system a thread, its state on chip.
 
 The first results of the program are the next values of its first arguments, the *states*. They lie
 in shared memory, twice: a step reads the one copy and writes the other. If shared memory has room
-for too few systems, they lie in each thread's own memory instead. Other arguments are constant, or
-a *series* with a value for each step. Every N steps, states before the step or results of it are
+for too few systems, they lie in each thread's local memory instead. Other arguments are constant,
+or a *series* with a value for each step. Every N steps, states before the step or results of it are
 *recorded*.
 
-A thread needs nothing of the others, so that the loop over time has no barrier in it.
+Threads are independent, so that the loop over time has no barrier.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ STEPS = Parameter("long long", "steps")
 EVERY = Parameter("long long", "every")
 """The numbers of systems, of steps, and of steps from one record to the next."""
 OWN_MEMORY = 512 << 10
-"""Bytes: what CUDA gives a thread at most as local memory."""
+"""Bytes: the most local memory of a thread."""
 
 
 def emit_cuda_loop(
@@ -67,8 +67,8 @@ def emit_cuda_loop(
     steps between records.
 
     Arguments:
-        states: how many arguments are states.
-        series: how many of the last arguments are series.
+        states: the number of arguments that are states.
+        series: the number of last arguments that are series.
         record: the names of states, and of results that are not next states.
         shared: the constants that have one row for all systems.
         backwards: whether series and records run from the last step to the first.
@@ -77,7 +77,7 @@ def emit_cuda_loop(
 
 
 def loop_shape(lowered: Lowered, series: int) -> Shape:
-    """How the kernel is launched; without shared memory, states are in threads' own memory."""
+    """The launch configuration; without shared memory, states are in threads' local memory."""
     row = sum(_pitches(lowered, series))
     item = ITEM_BYTES[lowered.kind]
     threads = threads_of_block(row * item)
@@ -93,14 +93,14 @@ def loop_shape(lowered: Lowered, series: int) -> Shape:
 
 
 def _pitches(lowered: Lowered, series: int) -> list[int]:
-    """Of a system's rows in shared memory: arguments that are no series, then results."""
+    """The pitches of a system's rows in shared memory: arguments except series, then results."""
     inputs = lowered.inputs[: len(lowered.inputs) - series]
     shapes = [*(x.shape for x in inputs), *(x.shape for x in lowered.outputs)]
     return [row_pitch(size(shape)) for shape in shapes]
 
 
 class Recorded(NamedTuple):
-    """What is recorded: a state, before a step, or a result, after it; and its position."""
+    """A recorded quantity: a state, before a step, or a result, after it; and its position."""
 
     state: bool
     position: int
@@ -151,7 +151,7 @@ class _Loop:
         )
 
     def _step(self) -> tuple[str, str]:
-        """What a step calls, and the function from one row of states to another."""
+        """The routines that a step calls, and the function from one row of states to the next."""
         arguments = pointers("const T *", "a", len(self.inputs))
         results = pointers("T *", "o", len(self.outputs))
         pointed = [*arguments, *results]
@@ -181,7 +181,7 @@ class _Loop:
         ]
 
     def _row_pointers(self) -> list[str]:
-        """Where states are now, where their next values go, and where other results go."""
+        """Pointers to current states, to their next values, and to other results."""
         lines = self._own_rows()
         for k in range(self.states):
             lines += [
@@ -194,7 +194,7 @@ class _Loop:
         ]
 
     def _own_rows(self) -> list[str]:
-        """A thread's own memory with its arguments, if they are not in shared memory."""
+        """A thread's local memory with its arguments, if they are not in shared memory."""
         if not self.own:
             return []
         lines = [f"    T own[{self.own}];"]
@@ -218,7 +218,7 @@ class _Loop:
         return lines
 
     def _arguments(self) -> list[str]:
-        """What a step is called with."""
+        """The arguments of a step."""
         at = self._index("step", "steps")
         return [
             *(f"now{k}" for k in range(self.states)),
@@ -232,7 +232,7 @@ class _Loop:
         ]
 
     def _index(self, position: str, count: str) -> str:
-        """Where a step's value lies among those of a series or record."""
+        """The index of a step's value in a series or record."""
         return f"{count} - 1 - {position}" if self.backwards else position
 
     def _recorded(self, before: bool) -> list[str]:

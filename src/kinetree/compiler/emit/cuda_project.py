@@ -1,4 +1,4 @@
-"""What accompanies CUDA kernels away from Python: a function that launches them, a test, CMake."""
+"""The files around exported CUDA kernels: a function that launches them, a test, CMake."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from kinetree.compiler.graph.program import Input, Output, size
 
 
 class LaunchedPart(NamedTuple):
-    """One kernel, and what it is launched with.
+    """One kernel with its launch configuration and arguments.
 
     Attributes:
         name: of the kernel.
-        shape: how it is launched.
+        shape: the launch configuration.
         pointers: its arguments and results, in C, where `begin` is the first state of a stretch.
-        constant: how many of the pointers are arguments.
+        constant: the number of pointers that are arguments.
     """
 
     name: str
@@ -28,16 +28,16 @@ class LaunchedPart(NamedTuple):
 
 
 class Project(NamedTuple):
-    """A function that launches kernels, and how its code is printed.
+    """A function that launches kernels, and the printer of its code.
 
     Attributes:
         name: of the function.
         kind: "double" or "float".
         inputs, outputs: its arguments and results.
         parts: the kernels, in order.
-        between: the lengths of the rows that kernels hand on.
-        stretch: states that pass through all kernels before the next ones begin.
-        blocks: blocks of 128 threads that a multiprocessor is given at most.
+        between: the lengths of the rows passed between kernels.
+        stretch: the number of states that pass through all kernels before the next ones begin.
+        blocks: the most blocks of 128 threads for a multiprocessor.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Project(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """Of arguments and results, in C."""
+        """The names of arguments and results, in C."""
         return [identifier(x.name) for x in self.operands]
 
     @property
@@ -66,11 +66,11 @@ class Project(NamedTuple):
         return ", ".join([*arrays, "long long states, void *workspace, cudaStream_t stream"])
 
     def header(self, comment: str, notes: Mapping[str, str]) -> str:
-        """The header: prototypes, and what each argument and result holds.
+        """The header: prototypes, and the content of each argument and result.
 
         Arguments:
-            comment: what is computed.
-            notes: for arguments and results, what they hold, in which order and unit.
+            comment: the computed quantity.
+            notes: for arguments and results, their content with order and unit.
         """
         lines = [comment, ""]
         for k, (x, name) in enumerate(zip(self.operands, self.names, strict=True)):
@@ -211,7 +211,7 @@ extern "C" cudaError_t {self.name}({self._parameters})
 
         Arguments:
             cases: the states; without any, the test fails.
-            tolerance: how far a result may be from what is expected, relative to the largest.
+            tolerance: of a result, relative to the largest expected one.
         """
         inputs, count = len(self.inputs), len(cases)
         lengths = [size(x.shape) for x in self.operands]
@@ -256,7 +256,7 @@ int main(void)
 """
 
     def _test_helpers(self, tolerance: float) -> str:
-        """Functions that copy numbers to the device, and compare those that come back."""
+        """Functions that copy numbers to the device, and compare results."""
         return f"""static {self.kind} *on_device(const double *numbers, int count)
 {{
     {self.kind} *host = ({self.kind} *)malloc(count * sizeof *host), *device = 0;

@@ -1,9 +1,9 @@
-"""The functions of long CUDA C++: what guarded calls run, and the pieces of long code.
+"""The functions of long CUDA C++: targets of guarded calls, and pieces of long code.
 
-Steps pass values to each other through memory, so that any run of steps can be a function at no
-cost. Two things are gained: `ptxas` keeps next to nothing in registers if a function is too long;
-and the functions are shared out among *units* that can be compiled side by side and linked. All
-units are the same text, with another value of KINETREE_UNIT; without it, the text is whole.
+Steps pass values to each other through memory, so that any sequence of steps can become a function
+at no cost. This has two benefits: `ptxas` spills nearly all values of a function that is too long;
+and the functions are distributed over *units* that are compiled in parallel and linked. All units
+are the same text, each with its own value of KINETREE_UNIT; without it, the text is whole.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from kinetree.compiler.emit.cuda_functions import Parameter, declared
 from kinetree.compiler.graph.lowered import Lowered, Step
 
 PIECE = 1_500
-"""Instructions of a piece at least."""
+"""The least number of instructions of a piece."""
 UNIT = 3_000
-"""Instructions of a unit at least: each has the helpers that all kernels begin with, too."""
+"""The least number of instructions of a unit: each unit also contains all helpers."""
 ROUTINE = """#ifndef KINETREE_UNIT
 #define KINETREE_UNIT -1
 #endif
@@ -34,10 +34,10 @@ ROUTINE = """#ifndef KINETREE_UNIT
 
 
 class Piece(NamedTuple):
-    """Consecutive steps that are one function.
+    """Consecutive steps that form one function.
 
     suffix: of the function's name.
-    steps: their numbers.
+    steps: their indices.
     """
 
     suffix: str
@@ -60,8 +60,8 @@ class Routine(NamedTuple):
     """A function of the text.
 
     name: the end of its name.
-    owner: whose steps it computes: a function by its number, or None for the program itself.
-    piece: which of them; None if it calls its pieces.
+    owner: the function whose steps it computes, by index, or None for the program itself.
+    piece: its piece of them; None if it calls its pieces.
     length: in instructions.
     """
 
@@ -105,12 +105,12 @@ def units(lowered: Lowered) -> list[list[Routine]]:
 
 
 def unit_count(lowered: Lowered) -> int:
-    """How many units a text has, that of the kernel included."""
+    """The number of units of a text, that of the kernel included."""
     return 1 + len(units(lowered))
 
 
 def in_kernels_unit(text: str, lowered: Lowered) -> str:
-    """A text that only the kernel's own unit has, which is number 0."""
+    """A text that only the kernel's own unit, number 0, contains."""
     return f"#if KINETREE_UNIT <= 0\n{text}\n#endif\n" if lowered.functions else text
 
 

@@ -1,4 +1,4 @@
-"""What surrounds a body of machine code on the CPU, written as LLVM IR: loops, memory, threads.
+"""The code around a body of machine code on the CPU, written as LLVM IR: loops, memory, threads.
 
 loop.py             the loop that NumPy calls, and the driver of every kernel
 tiles.py            the loop over the tiles of a batch
@@ -10,14 +10,14 @@ deferred.py         non-temporal stores of large results, while the next tile is
 time_loop.py        a body in a loop over time
 riccati.py          the backward pass of optimal control;  matrices.py  the routines it is made of;
                     lane_riccati.py  the same for many small problems, one in each lane;
-                    riccati_euler.py  what both save after steps by Euler's method;
-                    riccati_room.py  where both keep their matrices
-band_sums.py        second derivatives of sums along splines, as band matrices
-band_solver.py      solutions with many small band matrices
+                    riccati_euler.py  the shorter expansion of both for Euler's method;
+                    riccati_room.py  the memory of both
+band_sums.py        second derivatives of sums over samples of splines, as band matrices
+band_solver.py      many small systems with band matrices
 thread_pool.py      a batch shared between threads
 fast_call.py        the call of one state, without NumPy's machinery
 bound_call.py       calls on fixed memory, and functions for other compiled code to call
 xla_call.py         the handler through which XLA, and so JAX, calls a kernel
 functions.py        sines and the like for many arguments at once
-ir.py               IR values with operators;  layout.py  what generated code and its callers share
+ir.py               IR values with operators;  layout.py  the interface of generated code
 """

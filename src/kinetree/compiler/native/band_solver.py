@@ -1,4 +1,4 @@
-"""Solutions with many small positive definite band matrices, as LLVM IR.
+"""Solves many small positive definite band systems, as LLVM IR.
 
     i32 kinetree_band_solver(i64 *plan, i64 problems)
 
@@ -79,7 +79,7 @@ class _Problem:
 
     def write(self) -> None:
         b, r = self.b, self.room
-        with loop(b, 0, r.total - self.lanes, self.lanes) as i:  # the last may reach farther
+        with loop(b, 0, r.total - self.lanes, self.lanes) as i:  # the last vector may overlap
             self.matrices.store(b, ir.Constant(self.matrices.vector, None), self.L.at(i))
         self.read()
         self.factorise()
@@ -97,7 +97,7 @@ class _Problem:
         shift = self.array(BandSolverPlan.SHIFT, integer(1))[integer(0)]
         with loop(b, 0, r.blocks) as k, loop(b, 0, r.n) as c:
             column = (k * r.n + c) * r.stride
-            left = r.blocks - k  # what lies below the matrix does not count
+            left = r.blocks - k  # blocks below the matrix do not exist
             with loop(b, 0, b.select(left < r.wide, left, r.wide)) as d:
                 block = (k * r.wide + d) * square
                 first = b.select(d == 0, c, integer(0))
@@ -108,7 +108,7 @@ class _Problem:
         b.call(self.matrices.copy, [right.start, self.x.start, r.size])
 
     def factorise(self) -> None:
-        """L L^T; a problem whose pivot is not positive is given up."""
+        """L L^T; a problem with a pivot that is not positive fails."""
         b, r, m = self.b, self.room, self.matrices
         root = external(m.w.module, "llvm.sqrt.f64", self.scalar, [self.scalar])
         with loop(b, 0, r.size) as j:
@@ -127,7 +127,7 @@ class _Problem:
                 self.subtract(target, column.at(i).of(self.scalar), column[i], r.band - i)
 
     def subtract(self, target: Any, source: Any, factor: Any, count: Any) -> None:
-        """Subtract factor times some numbers; zeros lie behind the source."""
+        """Subtract factor times some numbers; the source is padded with zeros."""
         b, m = self.b, self.matrices
         minus = m.spread(b, b.fneg(factor))
         with loop(b, 0, count, self.lanes) as i:

@@ -10,7 +10,7 @@ Returns 0, or 1 if there was no memory.
     d        d         second derivatives by the forces, a diagonal
     Z        rows      second derivatives by q, v and a, blocks (a, b) with a <= b:
                        Z_ab = D_a^T diag(d) D_b + given ones; Z_aa halved
-    c        c         what each block counts with for coefficients k and l of an interval
+    c        c         the weight of each block for coefficients k and l of an interval
     G        half      sum over samples and blocks of c Z; G_kl + G_lk^T belongs to k and l
 
 Cost: for each sample 6 n^3 multiply-adds for Z, and 6 wide^2 n^2 for G.
@@ -44,7 +44,7 @@ PAIRS = tuple((a, b) for a in range(RATES) for b in range(a, RATES))
 
 
 def define_band_sums(w: Writer) -> Matrices:
-    """Add the function to a module; gives the routines of small matrices that it has."""
+    """Add the function to a module; returns the routines of small matrices, for other functions."""
     sums = BandSums(w)
     sums.define()
     return sums
@@ -86,7 +86,7 @@ class BandSums(Matrices):
     def _define_product(self) -> ir.Function:
         """product(C, A, B, factor, n): C = factor A^T B, n x n each.
 
-        The last columns come first: rows overwrite what vectors leave behind the row before.
+        The last columns come first: each row overwrites what vectors wrote beyond the row before.
         """
         b = self.w.internal("product", [PTR, PTR, PTR, self.scalar, I64])
         C, A, B, factor, n = b.arguments
@@ -129,9 +129,9 @@ class BandSums(Matrices):
 
 
 class _Room:
-    """Where the matrices of an interval lie, in elements.
+    """The offsets of an interval's matrices, in elements.
 
-    Whole vectors are read and written: what they leave behind the last row reaches no result.
+    Whole vectors are read and written: elements beyond the last row reach no result.
     """
 
     def __init__(self, plan: Any) -> None:
@@ -152,7 +152,7 @@ class _Room:
 
 
 class _Problem:
-    """Writes what is done for one problem."""
+    """Writes the code for one problem."""
 
     def __init__(self, matrices: BandSums, b: Builder) -> None:
         self.matrices, self.b, self.scalar = matrices, b, matrices.scalar
@@ -213,7 +213,7 @@ class _Problem:
         with loop(b, 0, r.n) as i:
             factor = m.spread(b, d[t * r.n + i])
             with loop(b, 0, r.n, m.w.lanes) as j:
-                place = i * r.n + j  # the next row overwrites what lies behind this one
+                place = i * r.n + j  # the next row overwrites the excess
                 for a in range(RATES):
                     x = m.load(b, self.at(f"D{a}", place))
                     m.store(b, b.fmul(factor, x), self.at(f"dD{a}", place))

@@ -5,7 +5,7 @@
 
 The first computes one state: the pointers lead to its arguments and results, each in C order. It
 returns 1 if there is no memory for intermediate results. The second is a Python function that does
-so for pointers that were fixed before, and gives an object that was fixed, too. Its capsule holds
+the same for pointers fixed in advance, and returns an object fixed in advance. Its capsule holds
 the address of a block laid out by `Block`, followed by the pointers.
 
 An *entry* is a function of a kernel's own arguments: C's calling convention, no description.
@@ -63,7 +63,7 @@ def define_entry(module: ir.Module, name: str, operands: int, run: int, descript
     """Add a function of pointers to a kernel's arguments and results: i32 name(T *q, ..., T *tau).
 
     Arguments:
-        operands: how many there are.
+        operands: their number.
         run, description: the addresses of kinetree_run_T and of the kernel's description.
     """
     b = function(module, name, I32, [PTR] * operands)

@@ -46,8 +46,8 @@ class DeferredStores:
 
     open(pending, operands) before the first tile; clear(pending) and, for each operand,
     put(pending, rows, step, tile, index, columns) when a tile is computed; advance(pending, share);
-    close(pending, operands) after the last tile. `room(operands)` is how many elements `pending`
-    needs, aligned.
+    close(pending, operands) after the last tile. `room(operands)` is the number of elements that
+    `pending` needs, aligned.
     """
 
     def __init__(self, writer: Writer, transposes: Transposes) -> None:

@@ -35,8 +35,8 @@ class Field(IntEnum):
     DENSE = 7  # whether rows follow one another
     NEXT = 8  # the block to be written next
     BLOCKS = 9  # blocks until the last one, which is written by itself
-    LEFT = 10  # the address of the vector that the previous tile began, or zero
-    COUNT = 11  # how many of its elements are known
+    LEFT = 10  # address of the incomplete vector of the previous tile, or zero
+    COUNT = 11  # the number of its known elements
 
 
 class Shifts(IntEnum):
@@ -49,11 +49,11 @@ class Shifts(IntEnum):
 
 
 class Group(IntEnum):
-    """What a record keeps for each row: a vector."""
+    """The vectors that a record keeps for each row."""
 
     FIRST = 0  # its first columns
     INDICES = 1  # of the columns of a vector in two blocks
-    PLACES = 2  # where its first whole vector goes: these are addresses
+    PLACES = 2  # addresses of its first whole vectors
 
 
 class RecordMemory:
@@ -62,12 +62,12 @@ class RecordMemory:
     def __init__(self, writer: Writer, transposes: Transposes) -> None:
         self.w, self.transposes = writer, transposes
         vector = writer.vector_size
-        self.vectors = -(-8 * len(Field) // vector)  # where a record's vectors begin
-        self.left = self.vectors + len(Group) * writer.lanes  # what the tile before left
-        self.size = vector * (self.left + 2)  # one is written beyond
+        self.vectors = -(-8 * len(Field) // vector)  # offset of a record's vectors
+        self.left = self.vectors + len(Group) * writer.lanes  # the previous tile's rest
+        self.size = vector * (self.left + 2)  # one more may be written
 
     def _at(self, b: Builder, record: Any, group: Group, lane: Any) -> Any:
-        """Where a record keeps a row's vector."""
+        """The place of a row's vector in a record."""
         start = self.w.vector_size * (self.vectors + group * self.w.lanes)
         return (record + start).of(self.w.vector).at(lane)
 
@@ -79,7 +79,7 @@ class RecordMemory:
         b.store(value, self._at(b, record, group, lane), align=self.w.vector_size)
 
     def _left(self, b: Builder, record: Any) -> Any:
-        """Where the vector is kept that the previous tile began."""
+        """The place of the incomplete vector of the previous tile."""
         return record + self.w.vector_size * self.left
 
     def _keep_shift(self, b: Builder, shift: Any, record: Any, lane: int) -> None:
@@ -101,7 +101,7 @@ class RecordMemory:
         return -place.address & self.w.vector_size - 1
 
     def _columns(self, b: Builder, record: Any, block: Any, beyond: int = 0) -> tuple[Any, Any]:
-        """The tile, and where the columns from the start of a block on lie in it."""
+        """The tile, and the offsets of the columns from the start of a block on."""
         tile, index = record.of(PTR)[Field.TILE], record.of(PTR)[Field.INDEX]
         column = block * self.w.lanes + beyond
         return tile, index.of(I32).at(column)

@@ -3,9 +3,9 @@
 Non-temporal stores need whole aligned vectors. Rows are cut into blocks of columns, counted from an
 *origin*. The *shift* of a row is the number of columns from there to its first aligned one.
 
-- Rows lie whole vectors apart: the origin is chosen such that no row has a shift.
-- They lie half vectors apart: every other row is shifted by half a block.
-- Otherwise a vector is joined from two blocks, the previous and the current one.
+- If rows are whole vectors apart, the origin is chosen such that no row has a shift.
+- If they are half vectors apart, every other row is shifted by half a block.
+- Otherwise each vector is joined from two blocks, the previous and the current one.
 
 If rows follow one another in memory, the vector across the end of one and the start of the next is
 joined from both, even if the next row belongs to the next tile. Columns that belong to no whole
@@ -33,10 +33,10 @@ from kinetree.compiler.native.transpose import Transposes
 
 
 class Tail(NamedTuple):
-    """The end of a row, gathered: its last whole block, what is left, the start of the next row.
+    """The gathered end of a row: its last whole block, the remainder, the start of the next row.
 
-    memory: where it is gathered.
-    place: where it belongs in the results.
+    memory: the buffer.
+    place: its place in the results.
     """
 
     memory: Any
@@ -65,7 +65,7 @@ class DeferredRows(RecordMemory):
         record[Field.LEFT] = 0
 
     def close(self, b: Builder, record: Any) -> None:
-        """Write the elements that the last tile left."""
+        """Write the remaining elements of the last tile."""
         place, count = record.of(PTR)[Field.LEFT], record[Field.COUNT]
         with b.if_then(place.address != 0):
             left = self._left(b, record)
@@ -274,7 +274,7 @@ class DeferredRows(RecordMemory):
                     tail.place[at] = memory.of(self.w.scalar)[at]
 
     def _read_tails(self, b: Builder, record: Any, blocks: Any) -> Any:
-        """Read the last whole block of each row, and what is left of the row, into its tail."""
+        """Read the last whole block and the remainder of each row into its tail."""
         tails = entry_alloca(b, self.w.vector, 3 * self.w.lanes)
         for k, block in enumerate((blocks - 1, blocks)):
             for lane, values in enumerate(self._block(b, record, block)):
@@ -284,7 +284,7 @@ class DeferredRows(RecordMemory):
     def _append_next_rows(self, b: Builder, record: Any, tails: Any, end: Any) -> None:
         """Append the start of the next row to each tail.
 
-        All tails are filled before any is read: a load of bytes that are still being stored waits.
+        All tails are filled before any is read: a load would stall on bytes still being stored.
         """
         for lane in range(self.w.lanes - 1):
             start = self._kept(b, record, Group.FIRST, lane + 1)
@@ -306,7 +306,7 @@ class DeferredRows(RecordMemory):
     def _end_dense(self, b: Builder, record: Any, shifts: Any) -> None:
         """Write the vectors across the ends of rows that follow one another: one for each.
 
-        Such a vector has what is left of the row, the end of its last block, and the start of the
+        Such a vector has the end of the row's last block, the row's remainder, and the start of the
         next row.
         """
         lanes, half = self.w.lanes, integer(self.w.lanes // 2)
@@ -339,7 +339,7 @@ class DeferredRows(RecordMemory):
                 record[Field.COUNT] = lanes - used[1]
 
     def _tail(self, tails: Any, lane: Any) -> Any:
-        """Where the three vectors of a row's tail begin."""
+        """The place of the three vectors of a row's tail."""
         return tails.of(self.w.vector).at(lane * 3)
 
 

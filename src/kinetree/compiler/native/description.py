@@ -1,8 +1,8 @@
 """A kernel's description as generated code reads it: its operands, and the steps of its bodies.
 
 A description is an array of 64-bit integers, laid out by `Field`, and then `OPERAND_FIELDS` numbers
-for each operand. A *body* is what a program became: a table of functions, its *steps*, which are
-called one after the other.
+for each operand. A *body* is a compiled program: a table of functions, its *steps*, which are
+called in order.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from llvmlite import ir
 from kinetree.compiler.native.ir import I64, PTR, VOID, Builder, Value, loop
 from kinetree.compiler.native.layout import MAX_AXES, OPERAND_FIELDS, Field
 
-# how an operand is moved between its array and the body
+# the modes of moving an operand between its array and the body
 DIRECT = 0  # straight from or to its rows
 PACKED = 1  # through packed copies of its rows: its elements do not lie in C order
 DEFERRED = 2  # by non-temporal stores, while the next tile is computed
@@ -27,7 +27,7 @@ def operand_at(description: Value, k: Any) -> Value:
 
 
 def size_of(description: Value, k: Any) -> Value:
-    """How many elements one state of operand k has."""
+    """The number of elements of one state of operand k."""
     return operand_at(description, k)[0]
 
 
@@ -46,7 +46,7 @@ class Body:
 
     Arguments:
         table: the field with the address of its table of steps.
-        steps: the field that says how many there are.
+        steps: the field with the number of steps.
     """
 
     def __init__(self, b: Builder, description: Value, table: Field, steps: Field) -> None:
@@ -75,6 +75,6 @@ def one_body(b: Builder, description: Value) -> Body:
 
 
 def write_constants(b: Builder, description: Value, function: Field, pointers: Any) -> None:
-    """Write the results that are the same for every state, by the function of that field."""
+    """Write the constant results, by the function of that field."""
     kind = ir.FunctionType(VOID, [PTR]).as_pointer()
     b.call(description.of(PTR).at(function).get(kind), [pointers])

@@ -2,9 +2,9 @@
 
     PyObject *kinetree_call_T(PyObject *capsule, PyObject **args, i64 count)
 
-takes plain arrays of one state's shapes, or of a batch of one, and gives new arrays. Anything else
-gives NotImplemented, and the caller falls back to NumPy's loop. The capsule holds the kernel's
-description.
+takes plain arrays of one state's shapes, or of a batch of one, and returns new arrays. For anything
+else it returns NotImplemented, and the caller falls back to NumPy's loop. The capsule holds the
+kernel's description.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kinetree.compiler.native.ir import (
 )
 from kinetree.compiler.native.layout import MAX_AXES, Field
 
-# where an object keeps its type and an array its fields, in bytes, as compiled extensions see them
+# byte offsets of an object's type and of an array's fields, as compiled extensions see them
 _HEADER = object.__basicsize__
 OBJECT_TYPE = integer(_HEADER - 8)
 ARRAY_DATA, ARRAY_AXES, ARRAY_LENGTHS = (integer(_HEADER + 8 * k) for k in (0, 1, 2))
@@ -79,9 +79,9 @@ class _Call:
         self.b.position_at_end(go_on)
 
     def _take_arguments(self) -> None:
-        """Find where the arguments lie, and how many axes of length one are in front of a state."""
+        """Find the addresses of the arguments, and the number of leading axes of length one."""
         b = self.b
-        self.batch_axes = entry_alloca(b, I64)  # as many as the argument with most of them has
+        self.batch_axes = entry_alloca(b, I64)  # the largest number of any argument
         self.batch_axes.set(0)
         with loop(b, 0, self.inputs) as k:
             array = self.arguments.of(PTR)[k]
@@ -98,13 +98,13 @@ class _Call:
         self.modes[k] = I8(DIRECT)
 
     def _require_room_for_axes(self) -> None:
-        """Refuse results with more axes than a description holds: they are rare."""
+        """Refuse results with more axes than a description has room for; they are rare."""
         with loop(self.b, self.inputs, self.operands) as k:
             axes = operand_at(self.description, k)[1] + self.batch_axes.get()
             self._require(axes <= MAX_AXES)
 
     def _make_answer(self) -> None:
-        """The object to be returned: one result as it is, several in a tuple."""
+        """The object to be returned: a single result, or a tuple of several."""
         b = self.b
         count = self.operands - self.inputs
         self.several = count > 1
@@ -183,7 +183,7 @@ def _is_one_state(b: Builder, array: Any, axes: Any, operand: Any) -> Any:
 def _new_array(w: Writer, b: Builder, description: Any, operand: Any, leading: Any) -> Any:
     """A new array for one state of an operand, with `leading` axes of length one in front."""
     dtype = description.of(PTR)[Field.DTYPE]
-    b.call(external(w.module, "Py_IncRef", VOID, [PTR]), [dtype])  # the maker takes it
+    b.call(external(w.module, "Py_IncRef", VOID, [PTR]), [dtype])  # the maker steals it
     kind = description.of(PTR)[Field.ARRAY_TYPE]
     axes = operand[1] + leading
     lengths = operand.of(I64).at(2 + MAX_AXES - axes)

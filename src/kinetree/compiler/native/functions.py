@@ -62,7 +62,7 @@ QUARTER_PI = {
     "double": (0.7853981633974483, 3.061616997868383e-17),
     "float": (0.7853981852531433, -2.1855694143368964e-08),
 }
-# outside of these, an arctangent's arguments are multiplied by a power of two
+# outside these bounds, an arctangent's arguments are scaled by a power of two
 TINY = {"double": (2.0**-900, 2.0**100), "float": (2.0**-80, 2.0**40)}
 HUGE = {"double": 2.0**1000, "float": 2.0**100}
 MAGIC = 1.5 * 2.0**52  # added to a double, it leaves the rounded integer in the low bits
@@ -160,7 +160,7 @@ def _sincos(b: Builder, target: Target, v: _Vectors, x: Any) -> tuple[Any, Any, 
     y = b.fpext(x, wide.type) if target.type == "float" else x
     sign, y = v.sign(x), wide.absolute(y)
     exact = b.fcmp_ordered("<=", y, wide.number(LIMIT))
-    y = b.select(exact, y, wide.number(0.0))  # lanes beyond LIMIT are replaced: keep them finite
+    y = b.select(exact, y, wide.number(0.0))  # beyond LIMIT, replaced later: keep finite
     r, tail, quadrant = _reduce(b, target, v, wide, y)
     z = b.fmul(r, r)
     s = b.fadd(r, v.fma(b.fmul(z, r), v.polynomial(z, SIN[target.type]), tail))
@@ -213,7 +213,7 @@ def _define_atan2(module: ir.Module, target: Target) -> None:
 
 
 def _atan2(b: Builder, target: Target, v: _Vectors, y: Any, x: Any) -> Any:
-    """The angle of (x, y): that within an octant, then turned to where the point lies."""
+    """The angle of (x, y): that within an octant, then turned to the point's octant."""
     ay, ax = v.absolute(y), v.absolute(x)
     steep = b.fcmp_ordered(">", ay, ax)
     high, low = b.select(steep, ay, ax), b.select(steep, ax, ay)
@@ -230,7 +230,7 @@ def _atan2(b: Builder, target: Target, v: _Vectors, y: Any, x: Any) -> Any:
 
 
 def _replace_infinities(b: Builder, v: _Vectors, low: Any, high: Any) -> tuple[Any, Any]:
-    """Infinities become one and finite values beside them zero; two zeros become 0 and 1."""
+    """Replace infinities by one, finite values next to them by zero, and two zeros by 0 and 1."""
     zero, one = v.number(0.0), v.number(1.0)
     infinite = b.fcmp_ordered("==", high, v.number(math.inf))
     low = b.select(infinite, b.select(b.fcmp_ordered("==", low, high), one, zero), low)

@@ -98,7 +98,7 @@ class Value:
         raise TypeError("a value of generated code has no truth value: use b.select or b.if_then")
 
     def of(self, kind: ir.Type) -> Elements:
-        """The memory from this address on, as an array of a type."""
+        """The memory at this address, as an array of a type."""
         return Elements(self, kind)
 
     def __getitem__(self, index: Any) -> Value:
@@ -126,7 +126,7 @@ class Value:
 
 
 class Elements:
-    """The memory from an address on, as an array of a type."""
+    """The memory at an address, as an array of a type."""
 
     def __init__(self, start: Value, kind: ir.Type) -> None:
         self.start, self.kind = start, kind
@@ -143,7 +143,7 @@ class Elements:
 
 
 class Builder(ir.IRBuilder):  # type: ignore[misc]
-    """LLVM's builder; its methods take values with operators and give such values."""
+    """LLVM's builder; its methods take and return values with operators."""
 
     @property
     def arguments(self) -> list[Value]:

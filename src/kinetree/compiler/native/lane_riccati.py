@@ -4,8 +4,8 @@
 
 does the same as `riccati.py`, with the same plan, symbols and results. Every number is a vector of
 as many problems as there are lanes, so that small matrices waste nothing; the last group repeats
-its last problem. It has no search for controls at their bounds: where one crosses them, the sum
-FAULT of its problem is 2, and the problem is for the other function.
+its last problem. It has no search for controls at their bounds: if one crosses them, the sum FAULT
+of its problem is 2, and the problem is left to the other function.
 
 Cost: nx^2 nz + nx nz^2 / 2 + nu^2 nx fused multiply-adds of vectors a step, for all lanes together;
 half of the first two after a step by Euler's method.
@@ -37,8 +37,8 @@ from kinetree.compiler.native.riccati_room import RiccatiRoom
 from kinetree.compiler.native.thread_pool import share
 
 TILE, ROWS = 4, 2
-"""Columns and rows of a product that are accumulated at once: eight vectors, which hide the latency
-of an FMA, and six factors fill sixteen registers."""
+"""Columns and rows of a product that are accumulated at once: eight accumulators, which hide the
+latency of an FMA, and six factors fit into sixteen registers."""
 
 
 def define_lane_riccati(w: Writer) -> None:
@@ -65,7 +65,7 @@ def define_lane_riccati(w: Writer) -> None:
 
 
 class _Room(RiccatiRoom):
-    """Where the matrices of a group lie, in vectors."""
+    """The offsets of a group's matrices, in vectors."""
 
     def __init__(self, plan: Any) -> None:
         super().__init__(plan, tile=TILE, right=1)
@@ -139,7 +139,7 @@ class RiccatiGroup:
         return value
 
     def scattered(self, value: Any, places: Sequence[Any], index: Any) -> None:
-        """Write each lane; those of problems that are repeated write the same once more."""
+        """Write each lane; lanes of repeated problems write the same value again."""
         for lane, place in enumerate(places):
             place.of(self.scalar)[index] = self.b.extract_element(value, I32(lane))
 
@@ -190,7 +190,7 @@ class RiccatiGroup:
         self._value()
 
     def _close(self, t: Any) -> None:
-        """s + S gap, and what closing the gap changes."""
+        """s + S gap, and the change of the cost as the gap closes."""
         b, r = self.b, self.room
         gaps = self.places(RiccatiPlan.GAPS, r.nx, t)
         with loop(b, 0, r.nx) as j:
@@ -267,7 +267,7 @@ class RiccatiGroup:
                 self._subtract(i, j, self.get("rows", i * r.width + j), r.u)
 
     def _inverse_of_pivot(self, j: Any) -> Any:
-        """1 / pivot j; a problem whose pivot is not positive is given up, and has 1."""
+        """1 / pivot j; a problem with a pivot that is not positive fails, and gets 1."""
         b, r = self.b, self.room
         place, fault = j * r.width + j, integer(RiccatiSums.FAULT)
         pivot = self.get("rows", place)
@@ -285,7 +285,7 @@ class RiccatiGroup:
             )
 
     def _feedback(self, t: Any) -> None:
-        """k and K, T = Q_ux - d K, r = Q_u + Q_uu k, and what they gain."""
+        """k and K, T = Q_ux - d K, r = Q_u + Q_uu k, and their predicted decrease."""
         b, r = self.b, self.room
         feedforward = self.places(RiccatiPlan.FEEDFORWARD, r.nu, t)
         feedback = self.places(RiccatiPlan.FEEDBACK, r.nu * r.nx, t)

@@ -1,4 +1,4 @@
-"""What generated code and its callers agree on: the layout of descriptions, names of symbols."""
+"""The interface of generated code and its callers: the layout of descriptions, names of symbols."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SHARE = "kinetree_share"
 WRITTEN_ROUTINES = ("sincos", "atan2")
 """Routines that `native.functions` writes; all others call the C library's function."""
 ALL = 1 << 16
-"""1.0 in fixed point: the share of pending results that is all of them."""
+"""1.0 in fixed point: all pending results."""
 MAX_AXES = 6
 OPERAND_FIELDS = 2 + MAX_AXES
 """An operand is described by its elements, its core axes, and their lengths, ones in front."""
@@ -19,8 +19,8 @@ class Field(IntEnum):
     """The head of a kernel's description."""
 
     WIDE = 0  # address of the table of steps for a tile
-    WIDE_CONSTANTS = 1  # address of what writes a tile's constant results
-    INDEX = 2  # address of where the results of a tile lie
+    WIDE_CONSTANTS = 1  # address of the function that writes a tile's constant results
+    INDEX = 2  # address of the offsets of a tile's results
     ONE = 3  # address of the table of steps for one state; zero if there is none
     ONE_CONSTANTS = 4
     INPUTS = 5
@@ -31,22 +31,22 @@ class Field(IntEnum):
     INPUT_ELEMENTS = 10  # of all inputs together
     ELEMENTS = 11  # of all operands together
     LARGEST = 12  # elements of the largest operand
-    BLOCK = 13  # states a thread takes at once
+    BLOCK = 13  # states that a thread takes at once
     ARRAY_TYPE = 14  # address of numpy.ndarray
     DTYPE = 15  # address of the arrays' dtype
     NOT_IMPLEMENTED = 16  # address of NotImplemented
-    TILES = 17  # of results: of a tile, or of it and the one before
-    WIDE_STEPS = 18  # how many steps a tile takes,
-    LATE = 19  # and how many of them before the first that stores results
+    TILES = 17  # the number of result tiles: 1, or 2 for double buffering
+    WIDE_STEPS = 18  # the number of steps of a tile,
+    LATE = 19  # and the number of them before the first that stores results
     ONE_STEPS = 20
     HEAD = 21
 
 
 class Block(IntEnum):
-    """The head of what a bound call reads, before the pointers to its operands."""
+    """The head of a bound call's data, before the pointers to its operands."""
 
     DESCRIPTION = 0  # address of the kernel's description
-    ANSWER = 1  # address of the object that the call gives
+    ANSWER = 1  # address of the object that the call returns
     HEAD = 2
 
 
@@ -55,25 +55,25 @@ class Plan(IntEnum):
 
     STEPS = 0
     EVERY = 1
-    STATES = 2  # how many arguments are states
+    STATES = 2  # the number of arguments that are states
     SERIES = 3  # the first argument that is a series
-    RECORDS = 4  # how many records there are
+    RECORDS = 4  # the number of records
     LARGEST = 5  # elements of the largest argument, result or record
     IDENTITY = 6  # address of a table: the offset of each vector of a tile, in bytes
     HEAD = 7
 
 
 class RecordPlan(IntEnum):
-    """What the plan says of each record, behind its head."""
+    """The fields of each record, after the head of the plan."""
 
-    STATE = 0  # which state it is; -1 if it is a result
-    START = 1  # of a result, its first element among those of all results
+    STATE = 0  # the index of a state; -1 for a result
+    START = 1  # the first element of a result among those of all results
     SIZE = 2
     FIELDS = 3
 
 
 class RiccatiPlan(IntEnum):
-    """What a backward pass is given: sizes, then addresses of arrays in C order."""
+    """The input of a backward pass: sizes, then addresses of arrays in C order."""
 
     NX = 0  # elements of a state
     NU = 1  # and of a control
@@ -92,30 +92,30 @@ class RiccatiPlan(IntEnum):
     FEEDBACK = 14  # (problems, steps, nu, nx),
     SUMS = 15  # and (problems, RiccatiSums.FIELDS)
     PROBLEMS = 16
-    HEAD = 17  # of a step by Euler's method: rows of W that are not those of (1) in `riccati.py`,
+    HEAD = 17  # of a step by Euler's method: rows of W before those of (1) in `riccati_euler.py`,
     STEP = 18  # and the address of its length; 0 for other steps
 
 
 class RiccatiSums(IntEnum):
-    """What a backward pass sums up over the steps of a problem."""
+    """The sums of a backward pass over the steps of a problem."""
 
     SLOPE = 0  # of the cost along the feedforward
     BEND = 1  # its curvature
-    FAULT = 2  # 1 if Q_uu was not positive, 2 if bounds were crossed where none are searched for
+    FAULT = 2  # 1 if Q_uu was not positive, 2 if bounds were crossed without a search for them
     CLOSING = 3  # the slope of the cost as gaps close
     COSTATE = 4  # the largest entry of the value's gradient, if there are gaps
     FIELDS = 5
 
 
 class BandPlan(IntEnum):
-    """What sums of second derivatives are given: sizes, then addresses of arrays in C order.
+    """The input of sums of second derivatives: sizes, then addresses of arrays in C order.
 
-    An address is 0 where there is no such array. Blocks are n x n; pairs of q, v and a are
-    (q, q), (q, v), (q, a), (v, v), (v, a), (a, a).
+    The address of a missing array is 0. Blocks are n x n; pairs of q, v and a are (q, q), (q, v),
+    (q, a), (v, v), (v, a), (a, a).
     """
 
     N = 0  # velocities
-    WIDE = 1  # coefficients that count in an interval
+    WIDE = 1  # coefficients that affect an interval
     INTERVALS = 2
     SAMPLES = 3  # in each interval
     D = 4  # derivatives of forces by q, v and a: 3 of (problems, intervals, samples, n, n)
@@ -128,7 +128,7 @@ class BandPlan(IntEnum):
 
 
 class BandSolverPlan(IntEnum):
-    """What solutions with band matrices are given: sizes, then addresses of arrays in C order."""
+    """The input of the band solver: sizes, then addresses of arrays in C order."""
 
     N = 0  # rows of a block
     WIDE = 1  # blocks on and below the diagonal

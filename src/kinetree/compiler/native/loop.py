@@ -9,10 +9,10 @@ transposed so that each element's lanes lie side by side, the body runs, the res
 back (`native.transpose`). No byte outside the arrays is touched: operands whose elements do not lie
 in C order, and the last tile of a batch if it is not full, go through packed copies of their rows
 (`native.packing`), the last state repeated to fill the lanes. A single state goes to the one-lane
-body without any copying, if there is that body.
+body, if there is one, without copying.
 
-With a pool of threads (`native.thread_pool`), a long batch is cut into blocks that the
-calling thread and the workers share. Which thread takes a block changes nothing in its results.
+With a thread pool (`native.thread_pool`), a long batch is cut into blocks that the calling thread
+and the workers share. The results of a block do not depend on its thread.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Driver:
         status = b.call(self.run_batch, b.arguments)
         with b.if_then(status != I32(0), likely=False):
             self._raise_no_memory(b)
-        # NumPy would warn of a NaN, but only in batches: a single state does not come this way
+        # without this, NumPy would warn of NaNs in batches, but not for single states
         b.call(external(self.w.module, "feclearexcept", I32, [I32]), [I32(FLOAT_EXCEPTIONS)])
         b.ret_void()
 
@@ -116,10 +116,10 @@ class Driver:
     def _find_modes(
         self, b: Builder, description: Any, core_steps: Any, n: Any, modes: Any, strides: Any
     ) -> None:
-        """Lay out each operand's strides, zeros in front, and decide how it is moved.
+        """Lay out each operand's strides, zeros in front, and choose its mode.
 
         Arguments:
-            core_steps: the strides of all operands as NumPy passes them, one behind the other.
+            core_steps: the concatenated strides of all operands, as NumPy passes them.
         """
         operands = description[Field.OPERANDS]
         cursor = entry_alloca(b, PTR)
@@ -145,7 +145,7 @@ class Driver:
                     c_stride.set(expected * length)
 
     def _find_mode_by_size(self, b: Builder, operand: Any, n: Any, modes: Any, k: Any) -> None:
-        """How an operand in C order is moved: large ones by deferred stores."""
+        """The mode of an operand in C order: large results use deferred stores."""
         size = operand[0]
         large = n * size * self.w.item >= STREAM_BYTES
         deferred = large & (size >= STREAM_COLUMNS)

@@ -23,7 +23,7 @@ from kinetree.compiler.native.ir import (
 )
 
 ROWS = 8
-"""Rows of a product that are accumulated at once: as many vectors hide the latency of an FMA."""
+"""Rows of a product that are accumulated at once, to hide the latency of an FMA."""
 
 
 class Matrices:
@@ -78,7 +78,7 @@ class Matrices:
         return f"llvm.masked.{what}.v{self.w.lanes}{kind}.p0"
 
     def load_some(self, b: Builder, place: Any, mask: Any) -> Any:
-        """The elements of a mask, zeros elsewhere; nothing else is read."""
+        """The elements of a mask, zeros elsewhere; only these are read."""
         types = [PTR, I32, mask.type, self.vector]
         load = external(self.w.module, self._masked("load"), self.vector, types)
         return b.call(load, [place, I32(self.w.item), mask, ir.Constant(self.vector, None)])
@@ -88,7 +88,7 @@ class Matrices:
         store = external(self.w.module, self._masked("store"), VOID, types)
         b.call(store, [value, place, I32(self.w.item), mask])
 
-    # matrix routines; counts are of elements, multiples of the lanes where vectors are meant
+    # matrix routines; counts are in elements, multiples of the lanes for whole vectors
 
     def _define_copy(self) -> ir.Function:
         """copy(source, target, count): a row of any length."""

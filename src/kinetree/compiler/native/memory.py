@@ -19,15 +19,15 @@ from kinetree.compiler.native.ir import (
 )
 
 STACK_BYTES = 32768
-"""Up to this size, memory is taken from the stack; beyond, it is allocated."""
+"""Bytes: up to this size, memory is on the stack; larger blocks are allocated."""
 
 
 @contextmanager
 def memory(w: Writer, b: Builder, count: Any) -> Iterator[Any]:
-    """Aligned memory for a number of elements, on the stack if it is little.
+    """Aligned memory for a number of elements, on the stack if it is small.
 
-    The function that is being written returns 0 at the end of the block, or 1 at its start if there
-    is no memory.
+    The function being written returns 0 at the end of the block, or 1 at its start if allocation
+    fails.
     """
     align = w.vector_size
     stack = entry_alloca(b, I8, STACK_BYTES + align)

@@ -58,7 +58,7 @@ class Packing:
             self._copy_axes(b, inner, cursor, lengths[1:], steps[1:], packing)
 
     def _define_copy_tile(self, what: str, packing: bool) -> ir.Function:
-        """Copy the states of a tile to packed rows, repeating the last, or back, each once."""
+        """Copy the states of a tile to packed rows, repeating the last, or back without repeats."""
         b = self.w.internal(f"{what}_tile", [PTR, I64, PTR, PTR, PTR, I64])
         b.function.attributes.add("noinline")
         base, step, buffer, operand, strides, states = b.arguments

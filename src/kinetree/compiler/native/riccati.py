@@ -11,8 +11,8 @@ size; `plan` is laid out by `RiccatiPlan`. Returns 0, or 1 if there was no memor
     V        S, s      those of the value by the state
     k, K     k, K      feedforward and feedback
 
-The equations are those of `kinetree.motion.backward`, which defines the results. Rows have
-room for whole vectors, so no product has a remainder. What is in that room reaches no result.
+The equations are those of `kinetree.motion.backward`, which defines the results. Rows are padded to
+whole vectors, so no product has a remainder. The padding reaches no result.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class Riccati(Matrices):
 
 
 class _Room(RiccatiRoom):
-    """Where the matrices of a problem lie, in elements.
+    """The offsets of a problem's matrices, in elements.
 
-    Vectors beyond the last row of a matrix may read the zeros at both ends.
+    Vectors beyond the last row of a matrix read the zeros at both ends.
     """
 
     def __init__(self, plan: Any) -> None:
@@ -148,7 +148,7 @@ class RiccatiProblem:
         self.sums[index] = self.b.fadd(self.sums[index], value)
 
     def close(self) -> None:
-        """The value's gradient where the step ends: s + S gap."""
+        """The value's gradient at the end of the step: s + S gap."""
         b, r, m = self.b, self.room, self.matrix
         gap = self.of_step(RiccatiPlan.GAPS, r.nx)
         b.call(self.matrices.add_rows, [m["s"], gap, m["S"], r.x, r.nx, r.x])
@@ -202,7 +202,7 @@ class RiccatiProblem:
         self.copy_rows(self.at("H", r.nx * r.z + r.nx), r.z, self.matrix["M"], r.u, r.nu, r.nu)
         sizes = entry_alloca(b, self.matrices.vector)
         sizes.set(ir.Constant(self.matrices.vector, [1.0] * self.matrices.w.lanes))
-        with loop(b, 0, r.nu * r.u, self.matrices.w.lanes) as i:  # what fills the rows is zero
+        with loop(b, 0, r.nu * r.u, self.matrices.w.lanes) as i:  # the padding is zero
             entries = self.matrices.load(b, self.at("M", i))
             for signed in (entries, b.fneg(entries)):
                 sizes.set(b.select(b.fcmp_ordered(">", signed, sizes.get()), signed, sizes.get()))
@@ -228,7 +228,7 @@ class RiccatiProblem:
         self.solve()
 
     def solve(self) -> None:
-        """Solve what is in `rows`: k is its last column; or give up the problem."""
+        """Solve the system in `rows`: k is its last column; or mark the problem as failed."""
         b, r = self.b, self.room
         fault = b.call(self.matrices.solve, [self.matrix["rows"], r.nu, r.u, r.width])
         with b.if_then(fault != I32(0), likely=False):
@@ -238,14 +238,14 @@ class RiccatiProblem:
             self.at("k", i).set(self.get("rows", i * r.width + r.u + r.x))
 
     def bound(self) -> None:
-        """Where k crosses bounds, hold controls there until no other is to be held."""
+        """If k crosses bounds, hold controls there until the held set is stable."""
         b, r = self.b, self.room
         with b.if_then(self.plan[RiccatiPlan.ROUNDS] > 0):
             self.low, self.up = (
                 self.of_step(field, r.nu).of(self.scalar)
                 for field in (RiccatiPlan.LOWER, RiccatiPlan.UPPER)
             )
-            moved = entry_alloca(b, I64)  # how many controls were held or let go
+            moved = entry_alloca(b, I64)  # the number of controls held or released
             moved.set(0)
             with loop(b, 0, r.nu) as i:
                 self.at("held", i).set(self.matrices.number(0.0))
@@ -270,7 +270,7 @@ class RiccatiProblem:
             self.at("k", i).set(b.select(b.fcmp_ordered(">", k, up), up, k))
 
     def hold(self, moved: Any) -> None:
-        """Find the controls at bounds that the gradient pushes across them."""
+        """Find the controls at bounds that the gradient points beyond."""
         b, r, zero = self.b, self.room, self.matrices.number(0.0)
         slope = entry_alloca(b, self.scalar)
         with loop(b, 0, r.nu) as i:
@@ -322,7 +322,7 @@ class RiccatiProblem:
             self.matrices.store(b, T, self.at("T", i * r.x + c))
 
     def gain(self) -> None:
-        """r = Q_u + Q_uu k, and what the feedforward gains."""
+        """r = Q_u + Q_uu k, and the predicted decrease of the feedforward."""
         b, r, m = self.b, self.room, self.matrix
         control = self.at("H", r.nx * r.z + r.nx)
         b.call(self.matrices.copy, [self.at("g", r.nx), m["r"], r.nu])

@@ -1,6 +1,6 @@
 """The expansion of a Riccati recursion after a step of semi-implicit Euler, as LLVM IR.
 
-Positions change by h times the velocities there: all rows of W but the first few, its head, are
+Positions change by h times the new velocities, so all position rows of W after its head are
 
     W_j = h W_(n + j) + e_j,    head <= j < n                                                   (1)
 

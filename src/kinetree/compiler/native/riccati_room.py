@@ -1,4 +1,4 @@
-"""The memory of a Riccati recursion: its matrices, one behind the other."""
+"""The memory of a Riccati recursion: its matrices, one after the other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kinetree.compiler.native.layout import RiccatiPlan
 
 
 class RiccatiRoom:
-    """Where the matrices of a recursion lie; the symbols are those of `riccati.py`.
+    """The offsets of a recursion's matrices; the symbols are those of `riccati.py`.
 
     Arguments:
         plan: the arguments of the function.
@@ -19,11 +19,11 @@ class RiccatiRoom:
     Attributes:
         nx, nu, nz: the numbers of states, of controls and of both.
         n: of velocities, half of nx.
-        head, rows: of a step by Euler's method: rows of W in front, and of W without others.
+        head, rows: of a step by Euler's method: the head of W, and the number of rows R of W.
         x, u, z: the same, rounded up.
         width: of a row of [Q_uu Q_ux Q_u].
         shared: the sizes of the matrices that every recursion has.
-        starts: where each matrix starts.
+        starts: the offset of each matrix.
         total: the size of all.
     """
 
@@ -54,7 +54,7 @@ class RiccatiRoom:
         self.total: Any = nx * 0
 
     def place(self, sizes: Mapping[str, Any]) -> None:
-        """Put matrices behind those that are placed already.
+        """Place matrices after those that are already placed.
 
         Arguments:
             sizes: of each matrix, by name.

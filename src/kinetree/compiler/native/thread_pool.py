@@ -1,11 +1,11 @@
-"""A pool of threads for long batches, as LLVM IR: jobs of states, taken in stretches.
+"""A thread pool for long batches, as LLVM IR: jobs of states, taken in stretches.
 
-    i32 kinetree_worker(i64 *pool, i64 number)    what each worker runs until it is told to stop
+    i32 kinetree_worker(i64 *pool, i64 number)    run by each worker until it is stopped
 
-The caller of a kernel publishes a job, wakes the workers that sleep, and takes stretches of states
-itself until none are left; workers that arrive in time take some of them. The caller waits only
-for workers that have begun, never for one that is still waking up. A second caller who finds the
-pool busy works alone.
+The caller of a kernel publishes a job, wakes sleeping workers, and takes stretches of states itself
+until none are left; workers that arrive in time take some of them. The caller waits only for
+workers that have begun, never for one that is still waking up. A second caller that finds the pool
+busy works alone.
 
 A job opens when CLOSED is cleared from PARTICIPANTS. A worker enters by adding one, and leaves
 again at once if it finds the job closed; the caller closes the job and waits until all have left.
@@ -35,22 +35,22 @@ from kinetree.compiler.native.ir import (
 )
 from kinetree.compiler.native.layout import SHARE
 
-SPINS = 4000  # how often a worker looks for a job before it sleeps: about 0.1 ms
+SPINS = 4000  # polls for a job before a worker sleeps: about 0.1 ms
 BLOCKS_WORTH_SHARING = 8
-SHARES = 3  # a stretch is this fraction, 1/3, of an equal share of the states that are left
+SHARES = 3  # a stretch is 1/3 of an equal share of the remaining states
 CLOSED = 1 << 32  # the bit of PARTICIPANTS that keeps workers out
 
 
 class Pool(IntEnum):
-    """The fields of the pool: 64-bit integers, those written by several threads a line apart."""
+    """The fields of the pool, 64-bit integers; those of several threads are a cache line apart."""
 
-    THREADS = 0  # how many may work, the caller included
+    THREADS = 0  # the number of threads, the caller included
     STOP = 1
     BUSY = 8  # whether a job holds the pool
     GENERATION = 16  # counts the jobs
     PARTICIPANTS = 24
     NEXT = 32  # the first state that no thread has taken
-    RUN = 40  # what to run on a block, and its arguments
+    RUN = 40  # the function to run on a block, and its arguments
     ARGUMENTS = 41
     STATES = 46
     BLOCK = 47
@@ -66,7 +66,7 @@ _RUN_TYPE = ir.FunctionType(I32, [PTR] * ARGUMENT_COUNT + [I64] * 3)
 
 
 def pool_size(workers: int) -> int:
-    """How many integers a pool takes."""
+    """The number of integers in a pool."""
     return Pool.WORKERS + workers * Pool.WORKER_FIELDS
 
 
@@ -104,8 +104,8 @@ def _define_take_blocks(module: ir.Module) -> None:
     b.position_at_end(again)
     begin = b.load_atomic(_at(b, pool, Pool.NEXT), "monotonic", 8, typ=I64)
     b.cbranch(begin < n, take, done)
-    # a share of the states that are left, in whole blocks: stretches get shorter, so that all
-    # threads end together
+    # a share of the remaining states, in whole blocks: stretches get shorter, so that all threads
+    # end together
     b.position_at_end(take)
     part = (n - begin) // (threads * SHARES)
     part = part - part % block
@@ -123,7 +123,7 @@ def _define_take_blocks(module: ir.Module) -> None:
 
 
 def _define_share(module: ir.Module, architecture: str) -> None:
-    """What a caller runs: publish a job, take part in it, wait for the workers that have begun."""
+    """The caller's part: publish a job, take part in it, wait for the workers that have begun."""
     b = function(module, SHARE, I32, _SHARE_TYPES)
     run, *arguments, n, block = b.arguments
     alone = b.append_basic_block("alone")
@@ -163,7 +163,7 @@ def _claim_pool(
 
 
 def _publish(b: Builder, pool: Any, run: Any, arguments: list[Any], n: Any, block: Any) -> None:
-    """Write down a job, then open it; the new generation tells workers that there is one."""
+    """Store a job, then open it; the new generation tells workers about it."""
     _at(b, pool, Pool.RUN).set(run)
     for k, argument in enumerate(arguments):
         _at(b, pool, Pool.ARGUMENTS + k).set(argument)
@@ -198,10 +198,10 @@ def _close(module: ir.Module, b: Builder, pool: Any, architecture: str) -> None:
 
 
 class _Worker:
-    """Writes what a worker runs: it looks for jobs, takes part in them, sleeps, until told to stop.
+    """Writes the worker's loop: look for jobs, take part in them, sleep, until told to stop.
 
-    seen: the generation of the last job that this worker looked at.
-    spins: how often it has looked in vain since.
+    seen: the generation of the last job that this worker saw.
+    spins: the number of failed polls since then.
     """
 
     def __init__(self, module: ir.Module, architecture: str) -> None:
@@ -229,7 +229,7 @@ class _Worker:
         self.b.ret_void()
 
     def _look(self) -> Any:
-        """Look for a job; the generation that was seen."""
+        """Look for a job; returns the generation seen."""
         b = self.b
         b.position_at_end(self.look)
         generation, is_new = self._read_generation()
@@ -279,7 +279,7 @@ class _Worker:
         b.cbranch(awake, back, self.sleep)
         b.position_at_end(back)
         still_set = b.atomic_rmw("xchg", _at(b, self.worker, ASLEEP), integer(0), "seq_cst")
-        # whoever cleared the flag releases the lock, so it must be acquired
+        # the thread that cleared the flag releases the lock, so it must be acquired
         b.cbranch(still_set != 0, self.look, self.sleep)
 
     def _sleep(self) -> None:
@@ -321,7 +321,7 @@ def define_over_problems(w: Writer, name: str, run: ir.Function) -> None:
     Arguments:
         w: writes the module.
         name: of the function.
-        run: does the problems from begin to end: (plan, 4 ignored, begin, end, problems).
+        run: solves problems begin to end: (plan, 4 ignored, begin, end, problems).
     """
     b = w.public(name, [PTR, I64], I32)
     plan, problems = b.arguments

@@ -5,8 +5,8 @@ that the previous tile left pending are written meanwhile (`native.deferred`), a
 are written or left pending. Arguments of the next tile, and the rows that results go to, are
 prefetched.
 
-Pending results must not be overwritten while they are being written. There are therefore two
-tiles of results, used in turn, unless the body stores its own so late that the others are gone.
+Pending results must not be overwritten while they are being written. So results are
+double-buffered, unless the body stores its own so late that the pending ones have been written.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from kinetree.compiler.native.packing import Packing
 from kinetree.compiler.native.transpose import Transposes
 
 Move = Callable[[Any, Any, Any, Any], None]
-"""move(k, size, rows, step) writes the code that moves a tile of operand k, `size` elements a
-state, from or to rows that lie `step` bytes apart."""
+"""move(k, size, rows, step) emits the code that moves a tile of operand k, `size` elements a state,
+from or to rows that are `step` bytes apart."""
 
 
 class TileLoop:
@@ -101,7 +101,7 @@ class TileLoop:
         self.pointers = self.b.alloca(PTR, self.inputs + 1)
 
     def _room(self) -> Any:
-        """How many elements of memory a call needs."""
+        """The number of elements of memory that a call needs."""
         self.cursor, self.column = entry_alloca(self.b, PTR), entry_alloca(self.b, I64)
         arguments = self.scratch_size + self.input_elements
         total = arguments + (self.results * self.result_tiles + self.largest)
@@ -110,7 +110,7 @@ class TileLoop:
         return total * self.lanes + pending
 
     def _lay_out(self, scratch: Any) -> None:
-        """Divide the memory: scratch, tiles of inputs, of results, packed rows, what is pending."""
+        """Divide the memory: scratch, tiles of inputs, of results, packed rows, pending results."""
         self.cursor.set(scratch.of(self.scalar).at(self.scratch_size * self.lanes))
         with loop(self.b, 0, self.inputs) as k:
             tile = self.cursor.get()
@@ -134,7 +134,7 @@ class TileLoop:
     def _read_body(self) -> None:
         self.index = self.description.of(PTR)[Field.INDEX]
         self.body = wide_body(self.b, self.description)
-        # pending results must be gone when the body begins to store its own
+        # pending results must be written before the body begins to store its own
         self.share_of_a_step = ALL // self.description[Field.LATE] + 1
 
     # the work on one tile, whose first state is i
@@ -159,7 +159,7 @@ class TileLoop:
                 b.call(self.transposes.fetch_to_write, [rows, step, size])
 
     def _run_body(self, scratch: Any) -> None:
-        """Run the body; after each of its steps, write a share of what is pending."""
+        """Run the body; after each of its steps, write a share of the pending results."""
         b = self.b
         with loop(b, 0, self.body.steps) as step:
             self.body.step(step, self.pointers, scratch)
@@ -179,7 +179,7 @@ class TileLoop:
         index = self.index.of(I32).at(self.column.get())
         arguments = [rows, step, self.pointers.of(PTR)[self.inputs], index, size]
         deferred = self.modes.of(I8)[k] == I8(DEFERRED)
-        # packed rows are unpacked at once, so they cannot wait
+        # packed rows are unpacked at once: never deferred
         with b.if_else(deferred & (rows != self.packed)) as (later, now):
             with later:
                 b.call(self.deferred.put, [self.pending, *arguments])
@@ -187,7 +187,7 @@ class TileLoop:
                 b.call(self.transposes.write_tile, arguments)
 
     def _swap_results(self) -> None:
-        """Let the next tile store its results where these are not."""
+        """Swap the two tiles of results."""
         written = self.pointers.of(PTR)[self.inputs]
         self.pointers[self.inputs] = self.spare.get()
         self.spare.set(written)

@@ -1,4 +1,4 @@
-"""The loop over time around a body, as LLVM IR: the states of systems stay in first-level cache.
+"""The loop over time around a body, as LLVM IR: the states of systems stay in the L1 cache.
 
     i32 kinetree_rollout_T(i64 *description, char **args, i64 *strides, i64 *plan, i64 n)
 
@@ -15,8 +15,8 @@ a `RecordPlan` for each record.
 
 Returns 0, or 1 if there was no memory.
 
-`TimeLoop` has the loop. Its two subclasses say how arguments and results are moved: `SystemLoop`
-for one system, whose rows are read where they lie, `SystemTileLoop` for a tile of systems.
+`TimeLoop` has the loop. Its two subclasses define how arguments and results are moved: `SystemLoop`
+for one system, whose rows are read in place, `SystemTileLoop` for a tile of systems.
 """
 
 from __future__ import annotations
@@ -75,16 +75,16 @@ def _define_copy(w: Writer) -> ir.Function:
 
 
 class TimeLoop(ABC):
-    """Writes the loop over time of systems, from one to the next.
+    """Writes the loop over time, for one system or tile after the other.
 
     Arguments:
         b: at the start of the function, whose first arguments are those of the rollout.
-        stride: how many systems go through time together.
+        stride: the number of systems that are advanced together.
 
     A subclass sets these before it runs the loop:
 
-    body: what computes a step.
-    inputs: how many arguments it has.
+    body: computes a step.
+    inputs: the number of its arguments.
     pointers: the addresses of its operands.
     """
 
@@ -103,7 +103,7 @@ class TimeLoop(ABC):
         )
 
     def run(self, begin: Any, end: Any, scratch: Any) -> None:
-        """Take systems begin..end through time, one stride after the other."""
+        """Advance systems begin..end through time, one stride after the other."""
         b = self.b
         with loop(b, begin, end, self.stride) as i:
             self.start(i)
@@ -138,7 +138,7 @@ class TimeLoop(ABC):
         """Write the final value of state k."""
 
     def row_at(self, k: Any, i: Any, time: Any) -> Any:
-        """Where the elements of operand k of system i at a time lie."""
+        """The address of the elements of operand k of system i at a time."""
         of_system = self.args.of(PTR)[k] + i * self.strides[k * 2]
         return of_system + self.strides[k * 2 + 1] * time
 
@@ -261,7 +261,7 @@ class SystemTiles:
 
 
 class Tile(NamedTuple):
-    """Columns of a tile: its address, where each column lies in it, how many there are."""
+    """Columns of a tile: its address, the offset of each column, their number."""
 
     address: Any
     index: Any

@@ -85,7 +85,7 @@ class Transposes:
         return b.function
 
     def place(self, b: Builder, tile: Any, index: Any, column: Any) -> Any:
-        """Where a column of a tile lies."""
+        """The address of a column of a tile."""
         return tile + b.zext(index.of(I32)[column], I64)
 
     def block(self, b: Builder, tile: Any, index: Any, width: int) -> list[Any]:

@@ -4,7 +4,7 @@
 
 Operands are buffers in C order whose first axis is the batch; an argument whose batch has length
 one serves all states. The offsets are those of XLA's C API (xla/ffi/api/c_api.h), version 0, whose
-structures only ever grow at their ends.
+structures only grow at their ends.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _batch_arguments(w: Writer, b: Builder, frame: Any, description: Any) -> lis
 
 
 def _answer_metadata(frame: Any, extension: Any) -> None:
-    """Say for which version of the interface this is, while the handler is registered.
+    """Report the supported version of the interface, while the handler is registered.
 
     Within a major version the offsets above hold: XLA compares the major version itself.
     """
@@ -97,7 +97,7 @@ def _answer_metadata(frame: Any, extension: Any) -> None:
 
 
 def _lay_out(w: Writer, b: Builder, operand: Any, cursor: Any) -> None:
-    """Append the strides of an operand in C order, as NumPy gives them to a loop."""
+    """Append the strides of an operand in C order, as NumPy passes them to a loop."""
     axes = operand[1]
     place = cursor.get()
     stride = entry_alloca(b, I64)

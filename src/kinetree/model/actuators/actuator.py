@@ -18,13 +18,13 @@ NOTHING = Affine()
 
 @dataclass(frozen=True, kw_only=True)
 class Actuator(Checked):
-    """What turns a control into joint forces.
+    """A device that turns a control into joint forces.
 
     Its force is gain u + bias: u is the control, or the activation if it has one.
 
     Arguments:
         name: unique in a robot.
-        transmission: along what it acts.
+        transmission: the length or direction along which it acts.
         gain, bias: functions of its length and velocity. A motor has the gain 1 and no bias; a
             position servo the gain kp and the bias -kp length - kv velocity.
         activation: how its state follows the control; None if it has none.

@@ -17,7 +17,7 @@ class Activation(Checked, ABC):
 
     @abstractmethod
     def rate(self, act: Scalar, ctrl: Scalar) -> Scalar:
-        """How fast it changes.
+        """Its rate.
 
         Arguments:
             act: the activation.
@@ -54,7 +54,7 @@ class Filter(Activation):
 
     Arguments:
         time: its time constant, s.
-        exact: whether a step takes it along the exact exponential rather than its tangent.
+        exact: whether a step follows the exact exponential instead of its tangent.
     """
 
     time: float

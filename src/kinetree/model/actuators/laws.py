@@ -1,4 +1,4 @@
-"""What a force is by length and velocity: the gain and the bias of an actuator."""
+"""The gain and the bias of an actuator, as functions of length and velocity."""
 
 from __future__ import annotations
 

@@ -22,14 +22,14 @@ from kinetree.scalar import Scalar, less, less_equal, select
 
 @dataclass(frozen=True)
 class MuscleForce(Law):
-    """What the active and the passive force of a muscle share.
+    """The parameters that the active and the passive force of a muscle share.
 
     Arguments:
         force: the peak active force, N.
         length_range: the lengths of the actuator that correspond to `operating`.
         operating: these lengths, in units of the optimal length.
         shortest, longest: where the active force vanishes, in units of the optimal length.
-        speed: of shortening at which it vanishes, in optimal lengths per second.
+        speed: the shortening speed at which it vanishes, in optimal lengths per second.
         passive: the passive force at the longest length, in units of the peak force.
         stretched: the active force at lengthening, in units of the peak force.
     """
@@ -81,7 +81,7 @@ class MuscleGain(MuscleForce):
         return select(less(L, low), 0.0, lower)
 
     def _by_velocity(self, V: Scalar) -> Scalar:
-        """FV: none at V = -1, one at rest, more where the muscle is stretched."""
+        """FV: zero at V = -1, one at rest, more while the muscle lengthens."""
         y = self.stretched - 1.0
         shortening = _square(V + 1.0)
         lengthening = self.stretched - _square(y - V) * (1.0 / max(TINY, y))

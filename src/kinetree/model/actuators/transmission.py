@@ -1,4 +1,4 @@
-"""Transmissions: along what an actuator acts."""
+"""Transmissions: the lengths or directions along which actuators act."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Wrench = tuple[float, float, float, float, float, float]
 
 
 class Transmission(Checked, ABC):
-    """Along what an actuator acts: its length is a function of the configuration."""
+    """The path along which an actuator acts; its length is a function of the configuration."""
 
     @property
     @abstractmethod
@@ -38,9 +38,8 @@ class JointTransmission(Transmission):
 
     Arguments:
         joint: its name.
-        gear: how many units of joint force a unit of actuator force gives. The first number for a
-            joint of one coordinate; a torque, the first three, for a ball; a force and a torque
-            for a free body.
+        gear: the joint force of a unit of actuator force: the first number for a joint of one
+            coordinate; a torque, the first three, for a ball; a force and a torque for a free body.
         in_parent: whether torques on a ball or a free body are in the parent's axes.
     """
 
@@ -62,7 +61,7 @@ class TendonTransmission(Transmission):
 
     Arguments:
         tendon: its name.
-        gear: how many units of the tendon's force a unit of actuator force gives.
+        gear: the tendon's force of a unit of actuator force.
     """
 
     tendon: str
@@ -83,8 +82,8 @@ class SiteTransmission(Transmission):
     Arguments:
         frame: the name of the frame.
         gear: the force and the torque of a unit of actuator force, in the frame's axes.
-        reference: the name of the frame relative to which it acts; the wrench is in that frame's
-            axes then, and the length is the pose relative to it. None for none.
+        reference: the name of the frame relative to which it acts, or None. With a reference, the
+            wrench is in that frame's axes, and the length is the pose relative to it.
     """
 
     frame: str
@@ -102,13 +101,13 @@ class SiteTransmission(Transmission):
 
 @dataclass(frozen=True)
 class Adhesion(Transmission):
-    """A link that sticks to what it touches: it pulls at its contacts, along their normals.
+    """A link that sticks to the shapes it touches: it pulls at its contacts, along their normals.
 
     Its force is shared by the contacts of the link; without any it has no effect.
 
     Arguments:
         link: the name of the link whose own shapes stick; None for those of the world.
-        gear: how many units of force a unit of actuator force gives.
+        gear: the force of a unit of actuator force.
     """
 
     link: str | None
@@ -130,7 +129,7 @@ class SliderCrank(Transmission):
         crank: the name of the frame at whose origin the rod ends.
         slider: the name of the frame along whose z axis the slider moves.
         rod: the length of the rod, m.
-        gear: how many units of the slider's force a unit of actuator force gives.
+        gear: the slider's force of a unit of actuator force.
     """
 
     crank: str

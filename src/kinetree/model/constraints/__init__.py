@@ -1,4 +1,4 @@
-"""Constraints, one kind a file. What is asked of a constraint is answered in its file."""
+"""Constraints, one kind a file, which implements all its methods."""
 
 from kinetree.model.constraints.base import Constraint, FrameConstraint
 from kinetree.model.constraints.coupling import Coupling

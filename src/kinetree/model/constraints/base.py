@@ -1,9 +1,9 @@
-"""What a constraint says about itself.
+"""The interface of a constraint.
 
 A constraint forbids some motions of a robot, a row for each: J v = 0. It is frozen data of the
-model, by name, and refers to frames and joints by their names. There are two families: constraints
-on how one frame moves relative to another (`FrameConstraint`), and constraints on coordinates
-(`coupling.Coupling`).
+model with a name, and refers to frames and joints by their names. There are two families:
+constraints on how one frame moves relative to another (`FrameConstraint`), and constraints on
+coordinates (`coupling.Coupling`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Constraint(ABC):
 
     @property
     def row_count(self) -> int:
-        """How many motions it forbids."""
+        """The number of motions that it forbids."""
         return len(self.row_labels())
 
     @abstractmethod
@@ -56,7 +56,7 @@ class Constraint(ABC):
 
     @property
     def holonomic(self) -> bool:
-        """Whether every row is an equation of positions; if not, some forbid velocities alone."""
+        """Whether every row constrains positions; if not, some constrain only velocities."""
         return True
 
     @property
@@ -85,8 +85,7 @@ class Constraint(ABC):
 class FrameConstraint(Constraint):
     """A constraint on how a frame moves relative to another, its base.
 
-    X is the pose of the frame in its base. What is asked of the constraint at a pose runs on any
-    scalar.
+    X is the pose of the frame in its base. All methods that take a pose run on any scalar.
 
     Arguments:
         name: of the constraint; unique in a robot.
@@ -107,7 +106,7 @@ class FrameConstraint(Constraint):
             self._take(name, given_transform(getattr(self, name), f"{self.name}: {name}"))
 
     def _take(self, name: str, value: Any) -> None:
-        """Replace what a user gave by what it means."""
+        """Set a field to the normalised form of the given value."""
         object.__setattr__(self, name, value)
 
     @property
@@ -120,7 +119,7 @@ class FrameConstraint(Constraint):
 
     @abstractmethod
     def error(self, X: Transform) -> list[Scalar]:
-        """How far the pose is from one that is allowed; zero for rows that only forbid velocities.
+        """The error of the pose in each row; zero for rows that only forbid velocities.
 
         Arguments:
             X: the pose of the frame in its base.
@@ -156,12 +155,12 @@ class FrameConstraint(Constraint):
 
     @property
     def turned_triples(self) -> tuple[int, ...]:
-        """Where three rows begin that act along, or about, the axes of the base.
+        """The triples of rows that act along, or about, the three axes of the base.
 
         Their wrenches are those along the axes of the frame itself, turned by X.
 
         Returns:
-            The numbers of such rows, each the first of three.
+            The index of the first row of each triple.
         """
         return ()
 

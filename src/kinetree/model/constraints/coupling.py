@@ -17,7 +17,7 @@ from kinetree.scalar import Scalar
 
 @dataclass(frozen=True)
 class Coupling(Constraint):
-    """A sum of polynomials, each of the coordinate of one joint, is zero: one row.
+    """A sum of polynomials, each in one joint's coordinate, is zero: one row.
 
     A gear q1 = n q2 is {"q1": [0, 1], "q2": [0, -n]}; a differential q1 + q2 = 2 q3 is {"q1":
     [0, 1], "q2": [0, 1], "q3": [0, -2]}.

@@ -3,9 +3,9 @@
 Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), section 3.4 and 8.1: a joint with
 motion subspace S transmits the forces T with T^T S = 0.
 
-For most joints the span of the axes is fixed in the body, even where the axes themselves turn in
-it (Euler angles), and T is a constant matrix. Where it is not (universal joints), only the part of
-T that changes is computed at each configuration, by Householder's reflections.
+For most joints the span of the axes is fixed in the body, even where the axes themselves turn in it
+(Euler angles), and T is a constant matrix. Otherwise (universal joints), only the part of T that
+changes is computed at each configuration, by Householder reflections.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from kinetree.scalar import Scalar, less, select, sqrt
 from kinetree.spatial import Force, Twist, Vector3
 
 SAMPLES = 5
-"""Configurations at which the axes of a joint are compared to learn what of their span is fixed."""
+"""Configurations at which a joint's axes are compared, to find the fixed part of their span."""
 SAME = 1e-9
-"""Singular values below are zero: the numbers of joints are good to many more digits."""
+"""Relative singular values below this count as zero: axes are accurate to many more digits."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Forbidden:
     """The wrenches that a joint transmits.
 
     constant: those that are fixed in the body, rows of six numbers.
-    varying: a basis of the rest of the six dimensions, in which the others and the axes lie.
+    varying: a basis of the orthogonal complement, which contains the other wrenches and the axes.
     """
 
     joint: Joint
@@ -40,7 +40,7 @@ class Forbidden:
 
     @property
     def rows(self) -> int:
-        """How many wrenches there are."""
+        """The number of wrenches."""
         return 6 - self.joint.nv
 
     def wrenches(self, q: Sequence[Scalar]) -> list[Force]:
@@ -53,7 +53,7 @@ class Forbidden:
 
 
 def forbidden(joint: Joint) -> Forbidden:
-    """What a joint forbids, with the part that is the same at every configuration found out."""
+    """The wrenches that a joint transmits; the constant part is found numerically."""
     rng = np.random.default_rng(0)
     ends = np.full(joint.nq, 0.9)
     places = [joint.neutral(), *(joint.sample(rng, (), -ends, ends) for _ in range(SAMPLES - 1))]
@@ -66,8 +66,8 @@ def forbidden(joint: Joint) -> Forbidden:
 def complement(axes: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     """Orthonormal vectors that are normal to all the given ones, which are independent.
 
-    The given vectors are reflected onto the first axes one after the other, each reflection away
-    from the axis, so that it divides by no small number; the images of the other axes remain.
+    Householder reflections map the given vectors onto the first axes; their signs avoid divisions
+    by small numbers. The images of the remaining axes under the inverse are the result.
     """
     n = len(axes[0])
     rest = [list(axis) for axis in axes]
@@ -94,7 +94,7 @@ def _mirrored(x: Sequence[Scalar], a: Sequence[Scalar], twice: Scalar) -> list[S
 
 
 def _null_space(rows: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of what is normal to all rows, of unit vectors as far as possible."""
+    """An orthonormal basis of the null space of the rows, of unit vectors as far as possible."""
     if not len(rows):
         return np.eye(6)
     _, values, right = np.linalg.svd(rows)
@@ -102,7 +102,7 @@ def _null_space(rows: np.ndarray) -> np.ndarray:
     left = np.eye(6) - right[:rank].T @ right[:rank]  # the projection onto the null space
     basis: list[np.ndarray] = []
     while len(basis) < 6 - rank:
-        k = int(np.argmax(np.round(np.diag(left), 12)))  # the first of equals
+        k = int(np.argmax(np.round(np.diag(left), 12)))  # the first of equal ones
         vector = left[k] / np.sqrt(left[k, k])
         basis.append(np.where(np.abs(vector) > 10 * TOLERANCE, vector, 0.0))
         left = left - np.outer(vector, vector)

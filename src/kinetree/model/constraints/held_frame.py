@@ -29,7 +29,7 @@ class HeldFrame(FrameConstraint):
         name, frame, base, at_frame, at_base: as in `FrameConstraint`; at_base is the pose at which
             the frame is held.
         rows: which of "x", "y", "z", "rx", "ry", "rz" are held.
-        anywhere: hold the frame wherever it is: only its velocity is held, and errors are zero.
+        anywhere: hold only the velocity of the frame, wherever it is; errors are zero.
     """
 
     rows: tuple[str, ...] = field(default=SIX, kw_only=True)
@@ -82,11 +82,11 @@ class HeldFrame(FrameConstraint):
 
     @property
     def _turns(self) -> int:
-        """How many rotations are held."""
+        """The number of rotations that are held."""
         return sum(row in ROTATIONS for row in self.rows)
 
     def _tilt(self, X: Transform, row: str) -> tuple[Scalar, Vector3]:
-        """o . R f with h x f = o, for a held axis h and a free one f; and its rate's wrench."""
+        """o . R f with h x f = o, for a held axis h and a free axis f; and its rate's wrench."""
         h = ROTATIONS.index(row)
         f, o = (h + 1) % 3, (h + 2) % 3
         sign = 1

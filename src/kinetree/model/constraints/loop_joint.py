@@ -19,7 +19,7 @@ AXES = tuple(Vector3(*(1.0 if i == k else 0.0 for i in range(3))) for k in range
 
 @dataclass(frozen=True)
 class LoopJoint(FrameConstraint):
-    """A joint between two frames, which closes a loop; its rows are what the joint forbids.
+    """A joint between two frames, which closes a loop; it has a row for each forbidden motion.
 
     A hinge has five rows, a ball three, a slider five; None, a weld, has six. The joint has no
     coordinates in q: they follow from the poses of the two frames.

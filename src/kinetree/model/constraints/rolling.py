@@ -1,4 +1,4 @@
-"""Wheels and blades: what they forbid is a velocity, which no equation of positions says."""
+"""Wheels and blades: nonholonomic constraints, which forbid velocities without fixing positions."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class KnifeEdge(FrameConstraint):
 class RollingWheel(FrameConstraint):
     """A thin wheel that rolls on the plane z = 0 of its base without slipping: three rows.
 
-    The point of the wheel that touches the plane is at rest: along x and y, which no equation of
-    positions says, and along z, which holds the height of the wheel's lowest point.
+    The point of the wheel that touches the plane is at rest. Along x and y this is nonholonomic;
+    along z it holds the height of the wheel's lowest point.
 
     Arguments:
         softness: as in `Constraint`.
@@ -76,7 +76,7 @@ class RollingWheel(FrameConstraint):
         return False
 
     def _up(self, X: Transform) -> tuple[Vector3, Scalar]:
-        """From the lowest point to the centre, times the slope's cosine; and that cosine."""
+        """The unit vector from the lowest point to the centre, times cos(tilt); and cos(tilt)."""
         n, u = X.rotation.T @ AXES[2], Vector3(*self.axis)
         across = n - u * n.dot(u)
         return across, sqrt(across.dot(across))

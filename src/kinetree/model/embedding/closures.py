@@ -15,20 +15,20 @@ from kinetree.spatial import Transform
 
 @dataclass(frozen=True)
 class Closure(ABC):
-    """What a constraint demands of coordinates.
+    """The equations of a constraint on coordinates.
 
     Arguments:
-        rows: the numbers of its rows that count; the others are zero wherever these are.
+        rows: the indices of its independent rows; the others are zero wherever these are.
     """
 
     rows: tuple[int, ...]
 
     @abstractmethod
     def error(self, values: Sequence[Scalar]) -> list[Scalar]:
-        """How far each row is from what it demands.
+        """The error of each row.
 
         Arguments:
-            values: the coordinates that are known, then the unknown ones.
+            values: the known coordinates, then the unknown ones.
 
         Returns:
             A scalar for each of `rows`.
@@ -37,14 +37,14 @@ class Closure(ABC):
 
 @dataclass(frozen=True)
 class Link:
-    """A joint of a path: where it is on the link before, and where its coordinates are."""
+    """A joint of a path: its placement on the link before, and the indices of its coordinates."""
 
     placement: Transform
     joint: Joint
     start: int
 
     def pose(self, values: Sequence[Scalar]) -> Transform:
-        """Of the link in the one before.
+        """The pose of the link in the one before.
 
         Arguments:
             values: the coordinates, as in `Closure.error`.
@@ -58,13 +58,13 @@ class Link:
 
 @dataclass(frozen=True)
 class Path:
-    """The joints from a body to a frame that it carries, and where the frame is on the last."""
+    """The joints from a body to a frame that it carries, and the frame's pose on the last link."""
 
     links: tuple[Link, ...]
     end: Transform
 
     def pose(self, values: Sequence[Scalar]) -> Transform:
-        """Of the frame in the body.
+        """The pose of the frame in the body.
 
         Arguments:
             values: the coordinates, as in `Closure.error`.
@@ -94,7 +94,7 @@ class FrameLoop(Closure):
 
 @dataclass(frozen=True)
 class CoupledSum(Closure):
-    """A sum of polynomials: pairs of the number of a coordinate and its coefficients."""
+    """A sum of polynomials: pairs of the index of a coordinate and its coefficients."""
 
     polynomials: tuple[tuple[int, tuple[float, ...]], ...]
 

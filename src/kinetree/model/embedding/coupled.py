@@ -16,7 +16,7 @@ class Coupled(Stage):
 
     Arguments:
         coefficient: c.
-        polynomials: pairs of the number of a known coordinate and its coefficients.
+        polynomials: pairs of the index of a known coordinate and its coefficients.
         constant: what is added to the sum.
     """
 

@@ -1,11 +1,11 @@
 """Closures solved by Newton's method: a fixed number of steps from a fitted start.
 
-Source: Newton, and the theorem on implicit functions; for dual numbers A. Griewank &
+Source: Newton, and the implicit function theorem; for dual numbers A. Griewank &
 A. Walther, Evaluating Derivatives (2008), section 15.3: a step at the solution, with the Jacobian
 there, gives the exact first derivative, and each further step the next order.
 
-The steps are on plain values. Where coordinates are dual numbers, one more step is taken for each
-level of them, with the last Jacobian: each makes one more order exact.
+The steps are on plain values. If coordinates are dual numbers, one more step is taken for each
+level of nesting, with the last Jacobian: each makes one more order exact.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Newton(Stage):
     vanish.
 
     Arguments:
-        closures: what is to be zero.
+        closures: their errors become zero.
         joints: the unknown coordinates' joints, in their order.
         start: gives the first values from the independent coordinates.
-        steps: how many are taken.
+        steps: their number.
     """
 
     closures: tuple[Closure, ...]
@@ -89,7 +89,7 @@ class Newton(Stage):
         ]
 
     def _parts(self) -> list[tuple[Joint, int]]:
-        """Each joint and where its coordinates start."""
+        """Each joint and the index of its first coordinate."""
         parts, first = [], 0
         for joint in self.joints:
             parts.append((joint, first))

@@ -1,4 +1,4 @@
-"""Where Newton's method starts: a polynomial that was fitted to solutions over the whole range."""
+"""The start of Newton's method: a polynomial that was fitted to solutions over the whole range."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Axis:
         return self.lower == self.upper
 
     def functions(self, x: Scalar, degree: int) -> list[Scalar]:
-        """Chebyshev's polynomials on the range; 1, cos, sin, cos 2x, ... of an angle.
+        """Chebyshev polynomials on the range; 1, cos x, sin x, cos 2x, ... of an angle.
 
         Arguments:
-            x: the coordinate; what is beyond the range is taken for its end.
+            x: the coordinate; clipped to the range.
             degree: of the highest function.
 
         Returns:
@@ -56,7 +56,7 @@ class Axis:
         return values
 
     def degree_of(self, index: int) -> int:
-        """The degree of a function by its place in `functions`."""
+        """The degree of a function by its index in `functions`."""
         return (index + 1) // 2 if self.turns else index
 
 
@@ -67,8 +67,8 @@ class Fit:
     Arguments:
         axes: the independent coordinates.
         degree: of the highest function.
-        terms: the numbers of the functions in each product.
-        windings: for each result, how many turns it makes in a turn of each axis.
+        terms: the indices of the functions in each product.
+        windings: for each result, its number of turns in a turn of each axis.
         coefficients: for each result, one for each product.
     """
 
@@ -79,7 +79,7 @@ class Fit:
     coefficients: tuple[tuple[float, ...], ...]
 
     def values(self, q: Sequence[Scalar]) -> list[Scalar]:
-        """The results at independent coordinates, without rates: they are but near others.
+        """The results at independent coordinates, without rates: they only approximate solutions.
 
         Arguments:
             q: the coordinates, one for each axis.
@@ -145,7 +145,7 @@ def plain_values(values: Sequence[Scalar]) -> tuple[list[Scalar], int]:
         values: scalars, of which some are dual numbers.
 
     Returns:
-        The values, and how many levels of dual numbers there are.
+        The values, and the number of levels of dual numbers.
     """
     plain, levels = [], 0
     for x in values:
@@ -158,7 +158,7 @@ def plain_values(values: Sequence[Scalar]) -> tuple[list[Scalar], int]:
 
 
 def lifted_values(values: Sequence[Scalar], levels: int) -> list[Scalar]:
-    """Values, plain ones as dual numbers that do not move.
+    """Values, plain ones as dual numbers of rate zero.
 
     Arguments:
         values: scalars.

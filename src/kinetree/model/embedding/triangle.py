@@ -4,7 +4,7 @@ The end of the crank, the crank's pivot and the other point form a triangle of w
 known: planar four-bars and cranks that rods move. With a slider, the end is where a circle about
 the pivot meets the slider's line.
 
-An angle is the fitted one plus what is missing, so that it has no jumps.
+An angle is the fitted one plus a correction, so that it has no jumps.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Crank:
     Arguments:
         first, second: the axes of the plane in which it turns, from the first to the second.
         axis: normal to both.
-        point: where it is at the angle zero, from the pivot.
+        point: its position at the angle zero, from the pivot.
     """
 
     first: Vector3
@@ -41,11 +41,11 @@ class Crank:
         return float(x * x + y * y)
 
     def angle(self, there: Vector3, near: Scalar) -> Scalar:
-        """The angle at which it is at a place.
+        """The angle at which it is at a given position.
 
         Arguments:
-            there: the place, from the pivot.
-            near: an angle near the result, which tells turns apart.
+            there: the position, from the pivot.
+            near: an angle near the result, which selects the turn.
 
         Returns:
             rad.
@@ -58,7 +58,7 @@ class Crank:
 
 @dataclass(frozen=True)
 class Triangle(Stage):
-    """A crank whose end is at a distance from a known point, and the crank that is there, if any.
+    """A crank whose end is at a distance from a known point, and a second crank about that, if any.
 
     Arguments:
         crank: the one whose angle comes first.
@@ -66,7 +66,7 @@ class Triangle(Stage):
         other: the path to the known point.
         length: the distance, m; with `spatial` in space, otherwise in the plane of the crank.
         side: +1 or -1: on which side of the line between pivot and point the end is.
-        follower: the crank about the known point, whose end is at that of the first.
+        follower: the second crank, about the known point; its end meets that of the first.
         start: angles near the results.
     """
 
@@ -108,7 +108,7 @@ class Slider(Stage):
         pivot: the path to its pivot.
         other: the path to the slider's joint frame.
         line: the direction in which the slider moves, in that frame.
-        point: where the crank's end is in that frame, at the slider's coordinate zero.
+        point: the crank's end in that frame, at the slider's coordinate zero.
         side: +1 or -1: which of two solutions.
         start: an angle near the result, first; or second, if the slider's coordinate comes first.
         slider_first: the order of the results.

@@ -28,21 +28,21 @@ from kinetree.spatial import Inertia, Rotation, Transform, Vector3
 CHANNELS = tuple(f"{axis}{kind}" for kind in ("position", "rotation") for axis in "XYZ")
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254}
 HEIGHT = 1.7
-"""m: of the people and figures that files are recorded of; units are guessed by it."""
+"""m: the usual height of recorded people and figures, by which units are guessed."""
 UPRIGHT = {"y": Rotation.about(AXES["x"], math.pi / 2), "z": Rotation.identity()}
-"""From a file's axes to ours, whose z points up."""
+"""The rotation from a file's axes to ours, whose z points up."""
 MOTION = re.compile(r"(?<![^\s}])MOTION(?!\S)")
-"""The word that ends the hierarchy, and is no part of a joint's name."""
+"""The word after the hierarchy, which is not part of a joint's name."""
 
 
 @dataclass
 class Bone:
     """A joint of the hierarchy and what it moves.
 
-    parent: its number, or -1.
+    parent: its index, or -1.
     offset: from the parent's joint, in the file's units and axes.
     ends: the offsets of its end sites.
-    line: where the file has it.
+    line: its line in the file.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Bone:
 
 @dataclass(frozen=True)
 class Recording:
-    """What a BVH file holds: bones, parents first; and frames (times, channels), in degrees."""
+    """The content of a BVH file: bones, parents first; and frames (times, channels), in degrees."""
 
     file: str
     bones: tuple[Bone, ...]
@@ -73,7 +73,7 @@ class Recording:
     frame_time: float
 
     def columns(self, k: int) -> slice:
-        """Where the channels of bone k stand in a frame."""
+        """The columns of bone k's channels in a frame."""
         return slice(self._starts[k], self._starts[k + 1])
 
     @cached_property
@@ -82,7 +82,7 @@ class Recording:
         return [0, *accumulate(len(bone.channels or ()) for bone in self.bones)]
 
     def extent(self, axis: str) -> float:
-        """How far the rest pose reaches along an axis, in the file's units."""
+        """The extent of the rest pose along an axis, in the file's units."""
         k = "xyz".index(axis)
         at: list[float] = []
         reached: list[float] = []
@@ -93,7 +93,7 @@ class Recording:
 
 
 def guessed_up(recording: Recording) -> str:
-    """ "y" or "z": along which of them the rest pose is longer."""
+    """ "y" or "z": the one along which the rest pose is longer."""
     return max(("y", "z"), key=recording.extent)
 
 
@@ -104,7 +104,7 @@ def guessed_units(recording: Recording, up: str) -> str:
 
 
 def guessed_skeleton(data: bytes, file: str) -> Description:
-    """The skeleton of a BVH file, its units and its up axis guessed, which is a remark."""
+    """The skeleton of a BVH file with guessed units and up axis, and a remark that says so."""
     recording = parse_bvh(data.decode("utf-8-sig", errors="replace"), file)
     up = guessed_up(recording)
     units = guessed_units(recording, up)
@@ -123,13 +123,13 @@ def skeleton(
     mass: float | None = None,
     shares: Shares | None = None,
 ) -> Description:
-    """The links and joints of a recording, upright: z points up, and so it does in every link.
+    """The links and joints of a recording, turned upright: z points up in the world and every link.
 
     Arguments:
         scale: metres in a unit of the file.
         up: the axis of the file that points up, "y" or "z".
-        mass: of all links, kg, shared by the lengths of bones; none by default.
-        shares: of segments in the mass, for each bone; within a segment the lengths count.
+        mass: of all links, kg, distributed by the lengths of bones; none by default.
+        shares: for each bone its segment's share of the mass, distributed by lengths within it.
     """
     U, bones = UPRIGHT[up], recording.bones
     links, connections = [], []
@@ -184,7 +184,7 @@ def parse_bvh(text: str, file: str) -> Recording:
 
 
 class _Parser:
-    """Words with the lines they stand on, read one after the other."""
+    """A reader of words, with the line of each."""
 
     def __init__(self, text: str, file: str) -> None:
         self.file = file
@@ -343,7 +343,7 @@ class _Parser:
             self.fail(f"{brief(line.strip())!r}: a number is expected after {key!r}")
 
     def numbers(self, lines: list[str], total: int, count: int, start: int) -> Any:
-        """The frames, one row each; which line is wrong is found out only if one is."""
+        """The frames, one row each; a wrong line is located only after a failure."""
         try:
             values = np.array(" ".join(lines).split(), dtype=np.float64)
         except ValueError:
@@ -357,7 +357,7 @@ class _Parser:
         raise self.wrong_frames(lines, total, count, start)
 
     def wrong_frames(self, lines: list[str], total: int, count: int, start: int) -> FileFormatError:
-        """What is wrong with the frames, and on which line."""
+        """The error in the frames, with its line."""
         rows = 0
         for number, line in enumerate(lines, start):
             words = line.split()

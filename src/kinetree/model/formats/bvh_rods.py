@@ -7,9 +7,9 @@ import math
 from kinetree.spatial import Inertia, Symmetric3, Vector3
 
 ROUNDNESS = 0.1
-"""Radius of the rods that bodies are taken for, in parts of their length."""
+"""The radius of a body's rods, relative to their length."""
 Shares = list[tuple[int, float, float]]
-"""For each bone the first one of its segment, this segment's share of the mass, and its length."""
+"""For each bone the first bone of its segment, the segment's share of the mass, and its length."""
 
 
 def rods(
@@ -33,7 +33,7 @@ def rods(
     for k, way in ways:
         lengths[given[k][0]] += math.hypot(*way)
     for segment, _, length in given:
-        if lengths[segment] == 0.0 < length:  # it goes on as the bone above does
+        if lengths[segment] == 0.0 < length:  # no children: along the bone above
             way = offsets[segment]
             ways.append((segment, way * (length / (math.hypot(*way) or 1.0))))
             lengths[segment] = length

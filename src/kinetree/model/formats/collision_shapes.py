@@ -25,16 +25,16 @@ from kinetree.model.model import Shape
 from kinetree.spatial import Rotation, Transform, Vector3
 
 MOST_POINTS = 2000
-"""Of a mesh: with more of them, only the farthest in as many directions are looked at."""
+"""Of a mesh: if it has more, only the farthest in as many directions are used."""
 MOST_VERTICES = 128
-"""Of a hull: one with more is replaced by its extreme points in so many directions."""
+"""Of a hull: if it has more, it is replaced by its extreme points in as many directions."""
 
 CANNOT_TOUCH = "has a collision shape that cannot touch"
-"""What is said of a link with a degenerate shape."""
+"""The remark on a link with a degenerate shape."""
 
 
 def solid_of(shape: Shape) -> Solid:
-    """What a shape that is not a mesh touches with.
+    """The solid of a shape that is not a mesh.
 
     Arguments:
         shape: of a link.
@@ -51,7 +51,7 @@ def solid_of(shape: Shape) -> Solid:
 
 
 def shape_of(collider: Collider) -> Shape | None:
-    """The shape that a file can have for a collider on a link.
+    """The shape of a robot file for a collider on a link.
 
     Arguments:
         collider: of a model.
@@ -77,7 +77,7 @@ def colliders_of(shapes: list[Shape], remarks: list[str]) -> list[Collider]:
 
     Arguments:
         shapes: of the links.
-        remarks: what is left out is added to it.
+        remarks: a list to which omissions are appended.
     """
     found: dict[str, Collider] = {}
     for shape in shapes:
@@ -114,7 +114,7 @@ def hull(points: Any) -> ConvexMesh:
         points: (n, 3), m.
     """
     given: Any = np.asarray(points, dtype=float)
-    if len(given) > MOST_POINTS:  # to find their hull may take time that grows with their square
+    if len(given) > MOST_POINTS:  # the time for their hull may grow with the square
         given = _farthest(given, MOST_POINTS)
     whole = ConvexMesh(given)
     if len(whole.vertices) <= MOST_VERTICES:
@@ -129,7 +129,7 @@ def _farthest(points: np.ndarray, count: int) -> Any:
 
 
 def _directions(count: int) -> np.ndarray:
-    """Directions spread evenly over the sphere (Fibonacci's spiral)."""
+    """Directions spread evenly over the sphere (Fibonacci spiral)."""
     k = np.arange(count) + 0.5
     z, turn = 1 - 2 * k / count, np.pi * (1 + np.sqrt(5.0)) * k
     r = np.sqrt(1 - z * z)
@@ -139,7 +139,7 @@ def _directions(count: int) -> np.ndarray:
 def fitted_capsule(solid: Cylinder | Ellipsoid | ConvexMesh) -> tuple[Capsule, Transform]:
     """A capsule along the longest axis of a shape, and its pose.
 
-    It is around a hull; it has the length of a cylinder or an ellipsoid, and its largest radius.
+    It encloses a hull; of a cylinder or an ellipsoid it has the length and the largest radius.
 
     Arguments:
         solid: the shape.

@@ -15,7 +15,7 @@ def read_file(path: Path, largest: int) -> bytes:
     """The content of a robot file.
 
     Arguments:
-        largest: how many bytes it may have. One more is read, so that whoever parses them can say
+        largest: the limit of its size, bytes. One more byte is read, so that the parser can report
             that there are too many.
     """
     name = brief(str(path), LONGEST_PATH)

@@ -1,4 +1,4 @@
-"""What a file format can express, and what becomes of it: the rows of tables on pages."""
+"""The features of a file format and their treatment: the rows of tables on pages."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ LARGEST_MESH = 1 << 28  # bytes
 
 
 class Triangles(NamedTuple):
-    """A surface: vertices (n, 3) in m, faces (m, 3) with the numbers of three vertices."""
+    """A surface: vertices (n, 3) in m, faces (m, 3) with the indices of three vertices."""
 
     vertices: npt.NDArray[np.floating[Any]]
     faces: npt.NDArray[np.integer[Any]]
@@ -45,7 +45,7 @@ def load_mesh(path: Path, scale: tuple[float, ...]) -> Triangles | None:
 
 def _any_mesh(content: bytes, kind: str) -> Triangles | None:
     trimesh = optional("trimesh", f"reading the mesh of a .{kind} file")
-    try:  # from memory: it opens none of the files that this one names
+    try:  # from memory, so that trimesh opens no files that this one names
         mesh: Any = trimesh.load(io.BytesIO(content), file_type=kind, force="mesh")
         return Triangles(np.asarray(mesh.vertices, float), np.asarray(mesh.faces))
     except Exception:  # whatever a reader of many formats raises
@@ -53,7 +53,7 @@ def _any_mesh(content: bytes, kind: str) -> Triangles | None:
 
 
 def _binary_stl(content: bytes) -> Triangles | None:
-    """A binary STL file with equal corners made one, so that shading is smooth; else None.
+    """A binary STL file with equal corners merged, so that shading is smooth; else None.
 
     Several times as fast as the reader of all formats: robots have dozens of such files.
     """

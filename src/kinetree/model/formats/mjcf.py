@@ -43,7 +43,7 @@ SHAPES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7:
 MINVAL = 1e-15  # mjMINVAL
 GREY = (0.5, 0.5, 0.5, 1.0)  # of geoms without a colour
 CONSTRAINTS = ("CONSTRAINT", "EQUALITY", "FRICTIONLOSS")
-PASSIVE = ("DAMPER", "SPRING", "PASSIVE")  # the last one, of older releases, for both others
+PASSIVE = ("DAMPER", "SPRING", "PASSIVE")  # the last one, of older releases, means both others
 TOUCHING = ("CONTACT", "FILTERPARENT", "LIMIT", "REFSAFE", "EULERDAMP")
 FLAGS = ("ACTUATION", "CLAMPCTRL", "GRAVITY", *CONSTRAINTS, *PASSIVE, *TOUCHING)  # mjtDisableBit
 
@@ -61,7 +61,7 @@ def read_mjcf(document: Element, folder: Path | None, mimic: bool = True) -> Des
     given = source(document, None if document.file == TEXT else folder)
     said: list[str] = []
     before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(said.append)  # it would write a log into the working directory
+    mujoco.set_mju_user_warning(said.append)  # the default writes a log into the working directory
     try:
         m = in_own_thread(mujoco.MjModel.from_xml_string, given.text, dict(given.assets))
     except (ValueError, RuntimeError, MemoryError) as e:
@@ -81,10 +81,10 @@ def read_mjcf(document: Element, folder: Path | None, mimic: bool = True) -> Des
 
 
 def in_own_thread(compiler: Callable[..., Any], *arguments: Any) -> Any:
-    """What MuJoCo's compiler returns or raises, in a thread that ends with it.
+    """Run MuJoCo's compiler in a thread of its own; the result or the exception is passed on.
 
-    MuJoCo keeps its error handler per thread. A document on which the compiler fails in a way that
-    it does not expect leaves the handler behind, and the next call in that thread never ends.
+    MuJoCo keeps its error handler per thread. After an unexpected failure of the compiler the
+    handler remains, and the next call in that thread never ends.
     """
     with ThreadPoolExecutor(1, "kinetree MJCF") as pool:
         return pool.submit(compiler, *arguments).result()
@@ -94,7 +94,7 @@ class _Reader:
     """The parts of a compiled MuJoCo model, as links and joints.
 
     off: its disabled flags.
-    given: what MuJoCo compiled.
+    given: the document that MuJoCo compiled.
     """
 
     def __init__(self, mujoco: Any, m: Any, given: Source, off: set[str]) -> None:
@@ -172,7 +172,7 @@ class _Reader:
         )
 
     def _joint(self, j: int) -> tuple[Joint, Transform]:
-        """A joint, and what comes before it: MuJoCo counts its coordinate from a reference."""
+        """A joint, and the pose before it: MuJoCo counts its coordinate from a reference."""
         m = self.m
         kind, axis = m.jnt_type[j], _vector(m.jnt_axis[j])
         anchor = Transform(Rotation.identity(), _vector(m.jnt_pos[j]))
@@ -227,7 +227,7 @@ class _Reader:
         )
 
     def _rest(self, j: int, joint: Joint) -> tuple[float, ...]:
-        """Where the spring of a joint is relaxed; empty if that is the neutral position."""
+        """The coordinates at which a joint's spring is relaxed; empty for the neutral position."""
         start = self.m.jnt_qposadr[j]
         rest = tuple(self.m.qpos_spring[start : start + joint.nq].tolist())
         if joint.nq > 1:  # the quaternion, scalar first
@@ -237,7 +237,7 @@ class _Reader:
 
     @cached_property
     def sites(self) -> dict[int, str]:
-        """The names of the sites that have one, unlike those of links."""
+        """The names of the named sites, distinct from those of links."""
         named = {i: self.m.site(i).name for i in range(self.m.nsite)}
         return {i: _new(name, self.link_names) for i, name in named.items() if name}
 
@@ -281,7 +281,7 @@ class _Reader:
             yield Shape(link, role, kind, size, at, file, color=color, texture=texture)
 
     def _file(self, start: int) -> str:
-        """The name of a file as it was written, by its place among all names; empty if none."""
+        """The name of a file as written, by its offset among all names; empty if none."""
         if start < 0:
             return ""
         name = self.m.paths[start : self.m.paths.index(b"\0", start)].decode()
@@ -293,7 +293,7 @@ class _Reader:
         return "" if number < 0 else self._file(int(self.m.tex_pathadr[number]))
 
     def _texture_number(self, geom: int) -> int:
-        """Which texture a geom has; -1 if none."""
+        """The index of a geom's texture; -1 if none."""
         material = int(self.m.geom_matid[geom])
         role = int(self.mujoco.mjtTextureRole.mjTEXROLE_RGB)
         return -1 if material < 0 else int(self.m.mat_texid[material][role])
@@ -338,6 +338,6 @@ def _vector(values: Any) -> Vector3:
 
 def _pose(position: Any, quaternion: Any) -> Transform:
     w, x, y, z = (float(v) for v in quaternion)
-    zero = math.hypot(w, x, y, z) < MINVAL  # which MuJoCo takes for the identity
+    zero = math.hypot(w, x, y, z) < MINVAL  # the identity to MuJoCo
     turned = Rotation.identity() if zero else Rotation.quat_xyzw(x, y, z, w)
     return Transform(turned, _vector(position))

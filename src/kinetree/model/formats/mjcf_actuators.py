@@ -34,7 +34,7 @@ LEFT_OUT = "takes no part in the dynamics"
 
 
 def actuators(parts: Parts) -> list[Actuator]:
-    """The actuators, but for those of kinds that are not known, and those switched off."""
+    """The actuators, except those of unknown kinds and those switched off."""
     return [_actuator(parts, i, name) for i, name in _read(parts)]
 
 
@@ -49,7 +49,7 @@ def _names(parts: Parts) -> list[str]:
 
 
 def actuator_numbers(parts: Parts) -> dict[int, str]:
-    """The actuators that are read: their numbers in MuJoCo, and their names."""
+    """The actuators that are read: maps their indices in MuJoCo to their names."""
     return dict(_read(parts))
 
 
@@ -59,7 +59,7 @@ def _switched_off(parts: Parts, i: int) -> bool:
 
 
 def _unknown(parts: Parts, i: int) -> str:
-    """What of an actuator is not known here; empty if nothing."""
+    """The feature of an actuator that is not supported; empty if there is none."""
     m = parts.m
     if m.actuator_plugin[i] >= 0:
         return "plugin"
@@ -71,7 +71,7 @@ def _unknown(parts: Parts, i: int) -> str:
         return "activation dynamics"
     several = getattr(m, "actuator_ctrlnum", None)
     if several is not None and several[i] > 1:
-        return "controls, more than one,"
+        return "number of controls, more than one,"
     return ""
 
 
@@ -133,14 +133,14 @@ def _activation(m: Any, i: int) -> Activation | None:
 
 
 def actuator_remarks(parts: Parts) -> Iterator[Remark]:
-    """What actuators do in MuJoCo and not here."""
+    """Remarks on features of actuators that are left out."""
     for i, name in enumerate(_names(parts)):
         element = f"actuator {name!r}"
         if _switched_off(parts, i):
             yield "note", element, "it is left out, since it is switched off"
             continue
         if what := _unknown(parts, i):
-            yield "warning", element, f"its {what} is not known here: it {LEFT_OUT}"
+            yield "warning", element, f"its {what} is not supported: it {LEFT_OUT}"
             continue
         for field, part in (
             ("dampingpoly", "the higher-order part of its damping"),

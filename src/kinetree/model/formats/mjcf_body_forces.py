@@ -1,4 +1,4 @@
-"""What acts on the bodies of a compiled MuJoCo model: carried weight, and the fluid around them."""
+"""The body forces of a compiled MuJoCo model: gravity compensation, and the fluid around bodies."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _box(parts: Parts, i: int, fluid: Fluid) -> BodyForce:
 
 
 def _ellipsoid(parts: Parts, g: int, fluid: Fluid) -> BodyForce:
-    """The ellipsoid of a geom; its coefficients are scaled by how much it interacts."""
+    """The ellipsoid of a geom; its coefficients are scaled by the interaction coefficient."""
     share, blunt, slender, angular, kutta, magnus, *added = parts.m.geom_fluid[g].tolist()
     place = parts.place(GEOM, g)
     assert place is not None
@@ -82,7 +82,7 @@ def _ellipsoid(parts: Parts, g: int, fluid: Fluid) -> BodyForce:
 
 
 def _half_axes(m: Any, g: int) -> tuple[float, float, float]:
-    """Of the ellipsoid that a shape counts as."""
+    """The half axes of the ellipsoid that represents a shape."""
     x, y, z = m.geom_size[g].tolist()
     kind = int(m.geom_type[g])
     if kind == SPHERE:
@@ -93,7 +93,7 @@ def _half_axes(m: Any, g: int) -> tuple[float, float, float]:
 
 
 def body_force_remarks(parts: Parts) -> Iterator[Remark]:
-    """What acts on bodies in MuJoCo otherwise than here."""
+    """Remarks on forces on bodies that differ from MuJoCo's."""
     flags = getattr(parts.m, "jnt_actgravcomp", None)
     for j, name in enumerate(parts.joints):
         if flags is not None and flags[j] and parts.m.body_gravcomp.any():

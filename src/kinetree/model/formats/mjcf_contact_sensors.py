@@ -1,4 +1,4 @@
-"""What the contact sensors of a compiled MuJoCo model watch."""
+"""The contacts that contact sensors of a compiled MuJoCo model watch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kinetree.model.sensors.kinds import FIELDS, REDUCTIONS
 
 
 def watch(parts: Parts, i: int) -> Watch:
-    """What a contact sensor watches; a subtree is MuJoCo's body with its frame."""
+    """The `Watch` of a contact sensor; a subtree is MuJoCo's body with its frame."""
     m = parts.m
     bits, reduce, slots = (int(x) for x in m.sensor_intprm[i][:3])
     return Watch(

@@ -1,8 +1,7 @@
-"""What can touch in a compiled MuJoCo model: geoms, pairs of them, and their parameters.
+"""The contacts of a compiled MuJoCo model: geoms, pairs of them, and their parameters.
 
-The pairs are those that MuJoCo's broad phase lets through (mj_collision), and the parameters are
-combined as there (mj_contactParam). A pair names the geom of the simpler type first, as MuJoCo's
-contacts do.
+The pairs are those that pass MuJoCo's filters (mj_collision), and the parameters are combined as in
+MuJoCo (mj_contactParam). A pair names the geom of the simpler type first, as MuJoCo's contacts do.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)  
 MINVAL = 1e-15  # mjMINVAL
 OVERRIDE, DIAGEXACT = "OVERRIDE", "DIAGEXACT"  # mjtEnableBit
 MOST_PAIRS = 10_000
-"""That can touch in one robot."""
+"""The most contact pairs of one robot."""
 PROBE = """<mujoco><worldbody><geom name="a" size="1" margin="1"/><body pos="3 0 0"><freejoint/>
 <geom name="b" size="1" margin="2"/></body></worldbody></mujoco>"""
 Remark = tuple[str, str, str]
@@ -75,7 +74,7 @@ class Contacts:
             try:
                 found[i] = self._solid(i)
             except ModelError:
-                continue  # said in `remarks`
+                continue  # reported in `remarks`
         return {i: solid for i, solid in found.items() if solid is not None}
 
     def _solid(self, i: int) -> Solid | None:
@@ -114,7 +113,7 @@ class Contacts:
 
     @cached_property
     def _pairs(self) -> list[ContactPair]:
-        """The pairs that can touch, as far as they are counted."""
+        """The pairs that can touch, until there are too many."""
         if self.off & {"CONTACT", "CONSTRAINT"}:
             return []
         m = self.m
@@ -151,7 +150,7 @@ class Contacts:
         return (bodies[0] << 16) + bodies[1]
 
     def _dynamic(self) -> Iterator[tuple[int, int]]:
-        """The pairs that contype, conaffinity, exclusions and the tree leave."""
+        """The pairs that pass contype, conaffinity, exclusions and the parent filter."""
         m = self.m
         excluded = {int(x) for x in m.exclude_signature}
         geoms = np.array(list(self.solids), dtype=int)
@@ -233,7 +232,7 @@ class Contacts:
         if _enabled(self.mujoco, opt, OVERRIDE):
             given |= {k: getattr(opt, f"o_{k}") for k in ("friction", "solref", "solimp")}
             given["margin"] = float(opt.o_margin)
-        if not margins_add(self.mujoco):  # a gap of older releases is taken from the margin
+        if not margins_add(self.mujoco):  # older releases subtract the gap from the margin
             given["margin"] = max(0.0, given["margin"] - given["gap"])
         listed = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in given.items()}
         return ContactPair(self.names[one], self.names[two], **listed)
@@ -253,7 +252,7 @@ class Contacts:
         )
 
     def remarks(self) -> Iterator[Remark]:
-        """What of the contacts is left out."""
+        """Remarks on contacts that are left out."""
         m = self.m
         if _enabled(self.mujoco, m.opt, DIAGEXACT):
             yield "warning", "flag 'diagexact'", "the diagonal of contacts is approximated"

@@ -1,7 +1,7 @@
 """The equality constraints of a compiled MuJoCo model: mimics, loops and couplings.
 
-    joint, linear, of two joints    the first joint mimics the second, if it mimics no other and
-                                    no joint mimics itself then; otherwise a Coupling
+    joint, linear, of two joints    the first joint mimics the second, unless it already mimics one
+                                    or this closes a cycle; otherwise a Coupling
     joint, otherwise                a Coupling; of one joint if it is held at a value
     connect                         a LoopJoint with a Ball
     weld                            a LoopJoint without a joint; with a Ball if torquescale is zero
@@ -57,7 +57,7 @@ class Equalities:
 
     @cached_property
     def active(self) -> list[int]:
-        """The numbers of the constraints that act."""
+        """The indices of the constraints that act."""
         if self.off & {"EQUALITY", "CONSTRAINT"}:
             return []
         return [i for i in range(self.m.neq) if self.m.eq_active0[i]]
@@ -81,7 +81,7 @@ class Equalities:
         return bool(m.eq_type[i] == JOINT and m.eq_obj2id[i] >= 0 and linear)
 
     def mimicry(self, joint: int) -> Mimicry:
-        """How a joint follows another; coordinates count from references in the file."""
+        """The `Mimicry` of a joint; in the file coordinates count from references."""
         i = self.followers[joint]
         m, (offset, ratio) = self.m, self.m.eq_data[i][:2].tolist()
         other = int(m.eq_obj2id[i])
@@ -151,7 +151,7 @@ class Equalities:
         return softness(self.m.eq_solref[i], self.m.eq_solimp[i])
 
     def _loop(self, i: int) -> LoopJoint:
-        """The loop of a connect or a weld; what is fixed in the world is its base."""
+        """The loop of a connect or a weld; a body fixed in the world becomes its base."""
         m, numbers = self.m, self.m.eq_data[i]
         weld = m.eq_type[i] == WELD and numbers[10] != 0.0
         if m.eq_objtype[i] == SITE:
@@ -193,7 +193,7 @@ class Equalities:
         return bool(one == two)
 
     def remarks(self) -> Iterator[Remark]:
-        """What is left out, and what stands still that MuJoCo's users move."""
+        """Remarks on constraints that are left out, and on mocap bodies, which do not move here."""
         m, acting = self.m, set(self.active)
         for i in range(m.neq):
             element = f"equality {self.names[i]!r}"
@@ -226,7 +226,7 @@ def softness(solref: Any, solimp: Any) -> Softness:
 
 
 def _last(joint: int, leaders: dict[int, int]) -> int:
-    """The joint at the end of a chain of mimics; the chain is halved for the next time."""
+    """The joint at the end of a chain of mimics, with path halving."""
     while joint in leaders:
         leaders[joint] = leaders.get(leaders[joint], leaders[joint])
         joint = leaders[joint]

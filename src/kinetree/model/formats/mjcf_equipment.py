@@ -22,7 +22,7 @@ from kinetree.spatial import Inertia
 
 @dataclass(frozen=True)
 class EquipmentReader:
-    """What equips a compiled model.
+    """The reader of a compiled model's equipment.
 
     Arguments:
         parts: the model with the names of its parts.
@@ -34,7 +34,7 @@ class EquipmentReader:
 
     @cached_property
     def equipment(self) -> Equipment:
-        """All of it."""
+        """The equipment."""
         parts, read = self.parts, actuator_numbers(self.parts)
         return Equipment(
             tuple(tendons(parts)),
@@ -46,7 +46,7 @@ class EquipmentReader:
         )
 
     def remarks(self) -> Iterator[Remark]:
-        """What is left out."""
+        """Remarks on parts that are left out."""
         yield from body_force_remarks(self.parts)
         yield from tendon_remarks(self.parts)
         yield from actuator_remarks(self.parts)

@@ -1,4 +1,4 @@
-"""What of MJCF's actuators, tendons, sensors and keyframes is honoured, row by row.
+"""Which features of MJCF's actuators, tendons, sensors and keyframes are honoured, row by row.
 
 The page for MuJoCo's users has these rows, and tests hold them against the reader.
 """

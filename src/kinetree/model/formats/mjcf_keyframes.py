@@ -17,7 +17,7 @@ def keyframes(parts: Parts, actuators: dict[int, str]) -> list[Keyframe]:
     """The keyframes, in the coordinates and velocities used here.
 
     Arguments:
-        actuators: the numbers and names of those that are read.
+        actuators: the indices and names of those that are read.
     """
     m = parts.m
     return [
@@ -49,7 +49,7 @@ def _velocities(parts: Parts, qpos: Any, qvel: Any) -> Iterator[tuple[str, tuple
     for j, name in enumerate(parts.joints):
         kind, start = int(m.jnt_type[j]), m.jnt_dofadr[j]
         values = qvel[start : start + VELOCITIES.get(kind, 1)].tolist()
-        if kind == FREE:  # there in the world's axes, here in the body's
+        if kind == FREE:  # MuJoCo has it in the world's axes
             w, x, y, z = qpos[m.jnt_qposadr[j] + 3 : m.jnt_qposadr[j] + 7].tolist()
             seen = Rotation.quat_xyzw(x, y, z, w).T @ Vector3(*values[:3])
             values = [*seen, *values[3:]]

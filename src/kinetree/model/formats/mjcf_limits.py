@@ -1,7 +1,7 @@
-"""Bounds on what an MJCF document may ask of MuJoCo's compiler: far beyond any robot.
+"""Bounds on the work of MuJoCo's compiler for an MJCF document: far beyond any robot.
 
-The compiler takes every number and every count as it is. Its time grows with the square of how
-many elements there are once all are repeated: at the bounds here it takes about half a minute.
+The compiler accepts every number and every count. Its time grows with the square of the number of
+elements after all repetitions: at the bounds here it takes about half a minute.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from kinetree.model.formats.xml import Element, brief
 
 LARGEST_NUMBER = 1e15
-"""In any unit. Light takes a month for so many metres; the cube of it is still far from overflow.
-Ranges, which may stand for no limit, and users' own data may be larger."""
-MOST_WRITTEN = 50_000  # elements of a document, with those it includes and attaches
+"""The largest number, in any unit; its cube is still far from overflow. Ranges, which may stand for
+no limit, and users' own data may be larger."""
+MOST_WRITTEN = 50_000  # elements of a document, including those it includes and attaches
 MOST_REPEATED = 10_000  # elements that come from repeating others
 MOST_PIXELS = 8192  # along a side of a picture
 LARGEST_COUNT = 10_000  # of samples, values, contacts
@@ -27,7 +27,7 @@ COUNTS = {
     "params": 256,  # of a mesh that MuJoCo makes: points along an edge
     "subgrid": 100,
 }
-"""Attributes that say how large something is that MuJoCo makes."""
+"""Attributes that are sizes of something that MuJoCo generates."""
 _NAMES = """
 name class childclass model prefix sep plugin instance key value initial curve content_type meshdir
 texturedir assetdir objtype objname reftype refname actuator body body1 body2 camera cranksite flex
@@ -35,18 +35,18 @@ frame geom geom1 geom2 hfield joint joint1 joint2 jointinparent material mesh no
 site site1 site2 slidersite subtree1 subtree2 target tendon tendon1 tendon2 texture
 """
 NAMES = frozenset(_NAMES.split())
-"""Attributes that are no numbers, though a name may look like one."""
+"""Attributes that are not numbers, though a name may look like one."""
 OTHER_NUMBER = re.compile(r"[+-]?(nan|inf|0x)", re.IGNORECASE)
 REFERRING = ("contact", "tendon", "equality", "actuator", "sensor", "custom", "deformable")
-"""Sections whose elements are repeated with what they refer to."""
+"""Sections whose elements are repeated with the elements they refer to."""
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def check_elements(root: Element, before: int) -> None:
-    """Refuse elements that are too many, or whose numbers are too large or none.
+    """Refuse too many elements, and numbers that are too large or not finite.
 
     Arguments:
-        before: how many elements there are in other documents.
+        before: the number of elements in other documents.
     """
     for written, element in enumerate(root.walk(), before + 1):
         if written > MOST_WRITTEN:
@@ -83,13 +83,13 @@ def _numbers(value: str) -> Iterator[float]:
 
 
 def bounded(value: str, largest: int) -> str:
-    """An attribute that is a count, -1 for any, as one of at most so many."""
+    """A count attribute (-1 means any), limited to a largest value."""
     count = next(_numbers(value), 0.0)
     return value if 0.0 <= count <= largest else str(largest)
 
 
 def check_picture(element: Element, key: str, data: bytes) -> None:
-    """Refuse a PNG picture of too many pixels, whose file may yet be small."""
+    """Refuse a PNG picture of too many pixels; its file may be small."""
     if data.startswith(PNG) and len(data) >= 24:
         width, height = struct.unpack(">II", data[16:24])
         if max(width, height) > MOST_PIXELS:
@@ -103,10 +103,10 @@ def check_expansion(root: Element, attached: int) -> int:
     """Refuse a document in which too many elements come from repeating others.
 
     Arguments:
-        attached: how many elements the largest model has that it attaches.
+        attached: the number of elements of the largest model that it attaches.
 
     Returns:
-        how many elements there are once all are repeated, or a bound of that from above.
+        An upper bound of the number of elements after all repetitions.
     """
     sizes = _Sizes(root, attached)
     total = sizes.of(root) + sizes.of_referrers()
@@ -118,10 +118,10 @@ def check_expansion(root: Element, attached: int) -> int:
 
 
 class _Sizes:
-    """How many elements there are in others once all are repeated, or a bound of that from above.
+    """Upper bounds of the numbers of elements after all repetitions.
 
-    What refers to something that is repeated is repeated with it, and so is what refers to a body
-    of this document that is attached elsewhere.
+    An element that refers to a repeated one is repeated with it; so is one that refers to a body of
+    this document that is attached elsewhere.
     """
 
     def __init__(self, root: Element, attached: int) -> None:
@@ -160,7 +160,7 @@ class _Sizes:
         return [self.named[name] for name in names if name in self.named]
 
     def _made(self, element: Element) -> int:
-        """How many elements MuJoCo makes of one, besides those in it."""
+        """The number of elements that MuJoCo generates from one, besides its children."""
         if element.tag == "attach":
             return self.attached if "model" in element.attributes else self.referring
         if element.tag == "composite":
@@ -173,7 +173,7 @@ class _Sizes:
         return 0
 
     def of_referrers(self) -> int:
-        """What comes from repeating elements because they refer to some that are repeated."""
+        """The number of repetitions of elements that refer to repeated ones."""
         around: dict[str, list[Element]] = {}
         for name, replicates in _replicates(self.root):
             around.setdefault(name, []).extend(replicates)
@@ -194,7 +194,7 @@ class _Sizes:
 
 
 def _replicates(root: Element) -> Iterator[tuple[str, tuple[Element, ...]]]:
-    """The names in elements that are repeated, and what repeats them."""
+    """The names in repeated elements, and the elements that repeat them."""
     pending: list[tuple[Element, tuple[Element, ...]]] = [(root, ())]
     while pending:
         element, around = pending.pop()
@@ -205,7 +205,7 @@ def _replicates(root: Element) -> Iterator[tuple[str, tuple[Element, ...]]]:
 
 
 def _count(element: Element) -> int:
-    """How often the children of an element are repeated."""
+    """The number of repetitions of an element's children."""
     return _product(element, "count") if element.tag == "replicate" else 1
 
 

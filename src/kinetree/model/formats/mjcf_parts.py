@@ -1,4 +1,4 @@
-"""What readers of MuJoCo's compiled parts share: names, places and numbers."""
+"""Shared by the readers of a compiled MuJoCo model: names, places and numbers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Parts:
     pose: Callable[[Any, Any], Transform]
 
     def names(self, kind: str, count: int) -> list[str]:
-        """A unique name for each object of a kind: its own, or one with its number."""
+        """A unique name for each object of a kind: its own, or one with its index."""
         start = getattr(self.m, f"name_{kind}adr")
         own = [self.m.names[i : self.m.names.index(b"\0", i)].decode() for i in start]
         taken = set(own)
@@ -48,7 +48,7 @@ class Parts:
         return named
 
     def place(self, kind: int, i: int) -> Place | None:
-        """Where an object is; None for objects that are nowhere."""
+        """The place of an object; None if it has none."""
         m = self.m
         if kind == XBODY:
             return Place(self.links[i])
@@ -77,11 +77,11 @@ class Parts:
         return lower, upper
 
     def number(self, field: str, i: int) -> float:
-        """A number of an object; zero where this MuJoCo has no such field."""
+        """A number of an object; zero if this MuJoCo has no such field."""
         values = getattr(self.m, field, None)
         return 0.0 if values is None else float(values[i])
 
     def any(self, field: str, i: int) -> bool:
-        """Whether an entry of a field is not zero; not where this MuJoCo has no such field."""
+        """Whether an entry of a field is not zero; false if this MuJoCo has no such field."""
         values = getattr(self.m, field, None)
         return values is not None and bool(values[i].any())

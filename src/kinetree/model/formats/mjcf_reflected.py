@@ -1,8 +1,8 @@
-"""What the actuators of a compiled MuJoCo model add to joints and tendons: rotors and damping.
+"""Armature and damping of a compiled MuJoCo model's actuators, reflected to joints and tendons.
 
-A rotor behind a gear counts gear squared times. MuJoCo adds both to what the joint or the tendon
-has of its own, also where actuators are switched off; of a joint with several velocities it takes
-the first number of the gear for all of them.
+Behind a gear both are multiplied by the gear squared. MuJoCo adds them to the joint's or tendon's
+own values, even if actuators are switched off; for a joint with several velocities it uses the
+first number of the gear for all of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ AT_JOINT, IN_PARENT, AT_TENDON = 0, 1, 3  # mjtTrn
 
 
 def reflected(m: Any, what: str, field: str, i: int) -> float:
-    """What actuators add to a number of a joint or a tendon.
+    """The sum of the actuators' armature or damping, reflected to a joint or a tendon.
 
     Arguments:
         m: the model.

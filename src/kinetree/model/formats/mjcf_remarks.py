@@ -1,4 +1,4 @@
-"""Remarks on a compiled MuJoCo model: the forces that MuJoCo applies and that are left out."""
+"""Remarks on a compiled MuJoCo model: forces that MuJoCo applies and that are left out here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Remark = tuple[str, str, str]
 
 
 def remarks(m: Any, joints: list[str], off: set[str]) -> Iterator[Remark]:
-    """Remarks on joints, bodies and what is around them; other readers remark on their own parts.
+    """Remarks on joints, bodies and flexes; other readers remark on their own parts.
 
     Arguments:
         joints: the names of its joints.
@@ -53,13 +53,13 @@ def _others(m: Any) -> Iterator[Remark]:
 
 
 def _any(m: Any, field: str, i: int) -> bool:
-    """Whether an entry of a field is not zero; not where this MuJoCo has no such field."""
+    """Whether an entry of a field is not zero; false if this MuJoCo has no such field."""
     values = getattr(m, field, None)
     return values is not None and bool(np.any(values[i]))
 
 
 def _name(m: Any, kind: str, i: int) -> str:
-    """The name of an object for a message, or its number."""
+    """The name of an object for a message, or its index."""
     start = getattr(m, f"name_{kind}adr")[i]
     name = m.names[start : m.names.index(b"\0", start)].decode()
     return repr(name) if name else f"number {i}"

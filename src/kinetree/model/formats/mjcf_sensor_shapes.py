@@ -1,7 +1,7 @@
-"""The shapes that MuJoCo's sensors need: zones of touch, and what the ray of one can meet.
+"""The shapes of MuJoCo's sensors: zones of touch sensors, and shapes that rangefinders can meet.
 
-A ray meets the triangles of a mesh, as in MuJoCo; of one with many, those of its hull. A height
-field is its surface with walls around it, on a box.
+A ray meets the triangles of a mesh, as in MuJoCo; if there are too many, those of its hull. A
+height field is its surface with walls around it, on a box.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjt
 
 
 MOST_TRIANGLES = 2000
-"""Of a shape that rays meet: each is in the program of every rangefinder."""
+"""The most triangles of a mesh: each is in the program of every rangefinder."""
 
 
 def zone(parts: Parts, site: int) -> Collider | None:
@@ -44,7 +44,7 @@ def zone(parts: Parts, site: int) -> Collider | None:
 
 
 def in_sight(parts: Parts, site: int) -> Iterator[Collider]:
-    """What a rangefinder can meet: visible shapes of other bodies."""
+    """The shapes that a rangefinder can meet: visible ones of other bodies."""
     m = parts.m
     for i in _visible(parts, site):
         body = int(m.geom_bodyid[i])
@@ -55,7 +55,7 @@ def in_sight(parts: Parts, site: int) -> Iterator[Collider]:
 
 
 def _met(m: Any, i: int) -> Iterator[tuple[Solid, Transform]]:
-    """What a ray meets of a geom, and where this is in its frame."""
+    """The solids of a geom that rays meet, with their poses in its frame."""
     here, kind, data = Transform.identity(), int(m.geom_type[i]), int(m.geom_dataid[i])
     if kind == MESH:
         try:
@@ -76,7 +76,7 @@ def _met(m: Any, i: int) -> Iterator[tuple[Solid, Transform]]:
 
 
 def _mesh(m: Any, mesh: int) -> Any:
-    """The corners of the triangles of a mesh, or of its hull where there are too many."""
+    """The corners of a mesh's triangles, or of its hull's if there are too many."""
     start, count = int(m.mesh_vertadr[mesh]), int(m.mesh_vertnum[mesh])
     vertices = np.array(m.mesh_vert[start : start + count], dtype=float)
     if m.mesh_facenum[mesh] <= MOST_TRIANGLES:
@@ -105,7 +105,7 @@ def _field(m: Any, field: int) -> Any:
 
 
 def coarse(parts: Parts, site: int) -> Iterator[tuple[int, str]]:
-    """The geoms that a rangefinder meets otherwise than in MuJoCo, and how."""
+    """The geoms that a rangefinder sees differently than in MuJoCo, and the difference."""
     m = parts.m
     for i in _visible(parts, site):
         kind, data = int(m.geom_type[i]), int(m.geom_dataid[i])
@@ -142,6 +142,6 @@ def _solid(kind: int, size: list[float]) -> Solid | None:
 
 
 def sight_remark(parts: Parts, i: int, element: str) -> Iterator[Remark]:
-    """Remarks on what a rangefinder does not meet here."""
+    """Remarks on shapes that a rangefinder does not see here."""
     for geom, how in coarse(parts, int(parts.m.sensor_objid[i])):
         yield "note", element, how.format(f"geom {parts.geoms[geom]!r}")

@@ -17,18 +17,18 @@ from kinetree.model.sensors import KINDS, Carried, Sensor
 from kinetree.spatial import Inertia, Transform, Vector3
 
 OTHER_NAMES = {"jointactfrc": "jointactuatorfrc", "tendonactfrc": "tendonactuatorfrc"}
-"""MuJoCo's names of sensors that are not those of MJCF."""
+"""Names of sensors that differ between MuJoCo and MJCF."""
 REAL, POSITIVE = 0, 1  # mjtDataType
 
 
 def sensors(
     parts: Parts, inertia: Callable[[int], Inertia], actuators: dict[int, str]
 ) -> list[Sensor]:
-    """The sensors, but for those of kinds that are not known here, and of what is left out.
+    """The sensors, except those of unknown kinds and of parts that are left out.
 
     Arguments:
         inertia: of a body of MuJoCo, in its frame.
-        actuators: the numbers and names of those that are read.
+        actuators: the indices and names of those that are read.
     """
     found = []
     for i, name, kind in _named(parts):
@@ -49,7 +49,7 @@ def _known(parts: Parts, i: int, kind: str, actuators: dict[int, str]) -> bool:
 
 
 def _named(parts: Parts) -> Iterator[tuple[int, str, str]]:
-    """The number, the name and the kind of every sensor."""
+    """The index, the name and the kind of every sensor."""
     kinds: Any = optional("mujoco", "reading MJCF").mjtSensor
     for i, name in enumerate(parts.names("sensor", parts.m.nsensor)):
         kind = kinds(parts.m.sensor_type[i]).name.removeprefix("mjSENS_").lower()
@@ -95,7 +95,7 @@ def _sensor(
 
 
 def _shapes(parts: Parts, i: int, kind: str) -> tuple[Collider, ...]:
-    """The zone of a sensor of touch or contact, or what a rangefinder can meet."""
+    """The zone of a touch or contact sensor, or the shapes that a rangefinder can meet."""
     number = int(parts.m.sensor_objid[i])
     if kind == "touch" or (kind == "contact" and parts.m.sensor_objtype[i] == SITE):
         found = zone(parts, number)
@@ -116,7 +116,7 @@ def _reference(parts: Parts, i: int) -> Place | None:
 
 
 def _carried(parts: Parts, i: int, inertia: Callable[[int], Inertia]) -> Carried:
-    """What a sensor's body carries: all that is fixed to it, and the joints that hang on that."""
+    """The part that a sensor's body carries: the bodies fixed to it, and the joints below them."""
     m, number = parts.m, int(parts.m.sensor_objid[i])
     body = int(m.site_bodyid[number]) if m.sensor_objtype[i] == SITE else number
     poses = {body: Transform.identity()}
@@ -140,7 +140,7 @@ def _frames(parts: Parts, bodies: Collection[int]) -> tuple[str, ...]:
 
 
 def sensor_remarks(parts: Parts, read: Collection[str]) -> Iterator[Remark]:
-    """What sensors there are in MuJoCo and not here.
+    """Remarks on sensors that are left out.
 
     Arguments:
         read: the names of those that are read.

@@ -1,14 +1,14 @@
 """The document that MuJoCo compiles: the MJCF file, checked and written out again.
 
-MuJoCo never sees the file itself, so its parser and ours cannot disagree. Includes are put in
-their places. Files that are named are read here, if they lie in the folder, and passed in memory
-under a name that is a hash of their content: MuJoCo caches meshes by name, and some releases return
-the cached mesh for another file of the same name.
+MuJoCo never sees the file itself, so its parser and ours cannot disagree. Includes are inserted in
+place. Named files are read here, if they lie in the folder, and passed in memory under a hash of
+their content as name: MuJoCo caches meshes by name, and some releases return the cached mesh for
+another file of the same name.
 
-Everything that only costs time is left out or switched off: solver settings, buffers, contacts
-(whose parameters are read all the same), sensors, and the length ranges of muscles. MuJoCo finds
-the last by a simulation that it starts again whenever it diverges, so that it may never end. What
-is left is bounded: numbers, counts, pictures and convex hulls (`mjcf_limits`).
+Parts that only cost time are left out or switched off: solver settings, buffers, contacts (whose
+parameters are still read), sensors, and the length ranges of muscles. MuJoCo finds the last by a
+simulation that it restarts whenever it diverges, so that it may never end. The rest is bounded:
+numbers, counts, pictures and convex hulls (`mjcf_limits`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kinetree.model.formats.xml import DEEPEST, LARGEST, Element, brief, parse
 
 LARGEST_ASSET = 1 << 28  # bytes of a mesh, a picture, a skin
 MOST_MODELS = 1000  # attached
-DEEPEST_MODEL = 50  # how many attach one another
+DEEPEST_MODEL = 50  # depth of attached models
 FOLDERS = {
     "mesh": "meshdir",
     "hfield": "meshdir",
@@ -40,7 +40,7 @@ FOLDERS = {
     "flexcomp": "meshdir",
     "texture": "texturedir",
 }
-"""The elements that name files, and the setting that says in which folder they are."""
+"""The elements that name files, and the setting with the folder of each."""
 SIDES = ("right", "left", "up", "down", "front", "back")
 NAMING = {"file", *(f"file{side}" for side in SIDES)}
 PATHS = ("assetdir", "meshdir", "texturedir", "strippath")
@@ -49,13 +49,13 @@ ITERATIONS = (
     "sdf_initpoints",
 )
 LEFT_OUT = {"compiler": PATHS, "option": ITERATIONS, "texture": ("embed",)}
-"""Attributes that are not passed on: files have other names, no state is solved for, and pixels
-that are in memory cannot be left by reference."""
+"""Attributes that are not passed on: files are renamed, no state is solved for, and textures are
+embedded."""
 LARGEST_HULL = 5000  # vertices: the time for a hull may grow with the square of their number
-SMALL_MESH = 6 * LARGEST_HULL  # bytes: too few for so many vertices
+SMALL_MESH = 6 * LARGEST_HULL  # bytes: a smaller file has fewer vertices
 SMALL_HULLS = f'<default><mesh maxhullvert="{LARGEST_HULL}"/></default>'
-"""Put before everything else in a document with large meshes: the hull plays no part in a model,
-unless the inertia is to be that of the hull."""
+"""Put before everything else in a document with large meshes: the hull has no effect on a model,
+unless its inertia is asked for."""
 OFF = (
     '<compiler><lengthrange mode="none"/></compiler>'
     '<option><flag contact="disable" sensor="disable"/></option>'
@@ -66,12 +66,12 @@ LINE = re.compile(r"\bline (\d+)\b")
 
 @dataclass(frozen=True)
 class Source:
-    """A document as MuJoCo is given it.
+    """A document as it is passed to MuJoCo.
 
     main: the name of the file.
     text: of the main document.
-    assets: the other files, by the names they have there.
-    files: how each of these was named.
+    assets: the other files, by the names they have in it.
+    files: maps each of these names to the original one.
     lines: the element on each line, of all documents: no two of them share a line number.
     contact: whether the file leaves contacts switched on.
     """
@@ -84,7 +84,7 @@ class Source:
     contact: bool
 
     def translated(self, message: str) -> str:
-        """What MuJoCo says, with the names and lines of the files."""
+        """A message of MuJoCo with the names and lines of the original files."""
         for name, file in self.files.items():
             message = message.replace(name, file)
         return LINE.sub(self._place, message)
@@ -98,7 +98,7 @@ class Source:
 
 
 def source(document: Element, folder: Path | None) -> Source:
-    """A document and all it names, as MuJoCo is given them.
+    """A document and the files it names, as they are passed to MuJoCo.
 
     Arguments:
         folder: where every file must lie; None if the document may name none.
@@ -110,7 +110,7 @@ def source(document: Element, folder: Path | None) -> Source:
 
 @dataclass
 class _Settings:
-    """Where a document's files are: the settings of all its compilers, the last ones counting."""
+    """The folders of a document's files: the settings of all its compilers; later ones override."""
 
     main: Path
     meshdir: str = ""
@@ -125,7 +125,7 @@ class _Settings:
         self.strippath = compiler.get("strippath", self.strippath)
 
     def places(self, element: Element, file: str) -> list[Path]:
-        """Where MuJoCo looks for a file, in this order."""
+        """The paths at which MuJoCo looks for a file, in this order."""
         name = _last(file) if self.strippath == "true" else file.replace("\\", "/")
         folder = getattr(self, FOLDERS[element.tag]).replace("\\", "/")
         return [self.main / folder / name, Path(element.file).parent / name]
@@ -135,8 +135,8 @@ class _Settings:
 class _Writer:
     """Writes documents out again, the main one and the models it attaches.
 
-    models: those that are written, by their files: the name of each, and how many elements it has.
-    pending: those that are being written, each attached by the one before.
+    models: the written ones, by file: the name of each, and its number of elements.
+    pending: those being written, each attached by the one before.
     contact: whether the document last written leaves contacts switched on.
     """
 
@@ -149,7 +149,7 @@ class _Writer:
     contact: bool = True
 
     def document(self, root: Element) -> tuple[str, int]:
-        """The text of a document, and how many elements there are once all are repeated."""
+        """The text of a document, and its number of elements after all repetitions."""
         whole = self._with_includes(root)
         check_elements(whole, len(self.lines))
         settings = _Settings(Path(root.file).parent)
@@ -186,7 +186,7 @@ class _Writer:
         return next((path for path in real if os.path.isfile(path)), None)
 
     def _document_at(self, element: Element, main: Path) -> tuple[Path, Path]:
-        """Where the document is that an element names: its real path, and the path to show."""
+        """The path of the document that an element names: the real one, and one for messages."""
         file = element.text("file").replace("\\", "/")
         places = [main / file, Path(element.file).parent / file]
         path = self._found(element, "file", places)
@@ -196,10 +196,10 @@ class _Writer:
         return path, next(place for place in places if Path(os.path.realpath(place)) == path)
 
     def _with_includes(self, root: Element) -> Element:
-        """A document with what it includes in its place, directly or not."""
+        """A document with all its includes inserted, recursively."""
         main, seen = Path(root.file).parent, {Path(os.path.realpath(root.file))}
         whole = replace(root, children=[])
-        # what is yet to be put, the next one last, into which element, and how deep that is
+        # a stack of elements to insert, the element to insert each into, and its depth
         pending = [(child, whole, 1) for child in reversed(root.children)]
         while pending:
             element, parent, depth = pending.pop()
@@ -231,7 +231,7 @@ class _Writer:
         return inner
 
     def _model(self, element: Element, main: Path) -> tuple[str, int]:
-        """The name of a model that may be attached, and how many elements it has."""
+        """The name of a model that may be attached, and its number of elements."""
         path, shown = self._document_at(element, main)
         file = brief(element.attributes["file"])
         if path in self.pending:
@@ -254,7 +254,7 @@ class _Writer:
     def _asset(self, element: Element, key: str, settings: _Settings) -> str:
         """The name of a file that is passed in memory.
 
-        One that does not exist gets a name, too: MuJoCo does not open every file.
+        A missing file gets a name, too: MuJoCo does not open every file.
         """
         file = element.attributes[key]
         if element.tag not in FOLDERS or key not in NAMING:
@@ -270,7 +270,7 @@ class _Writer:
         return self._named(file, suffix, data)
 
     def _named(self, file: str, suffix: str, data: bytes | None) -> str:
-        """A name for a file, which no other file and no other content has."""
+        """A name for a file, unique by name and content."""
         content = hashlib.sha256(repr((file, data is None)).encode() + (data or b""))
         name = f"kinetree-{content.hexdigest()[:40]}{suffix}"
         self.files[name] = file
@@ -282,9 +282,9 @@ class _Writer:
 
     def _written(self, root: Element, settings: _Settings, models: Mapping[int, str]) -> str:
         """The text of a document: each element on a line of its own, below those of others."""
-        text: list[str] = ["\n" * len(self.lines), "", ""]  # the root comes here, when it is known
+        text: list[str] = ["\n" * len(self.lines), "", ""]  # the root is inserted here at the end
         large = False
-        # elements yet to be written, the next one last, and ends of those that are open
+        # a stack of elements to write and of end tags
         pending: list[Element | str] = [root]
         while pending:
             element = pending.pop()
@@ -306,7 +306,7 @@ class _Writer:
         return "".join(text)
 
     def _is_large(self, mesh: Mapping[str, str]) -> bool:
-        """Whether the attributes of a mesh tell of many vertices."""
+        """Whether a mesh may have many vertices, by its attributes."""
         size = len(mesh.get("vertex", "")), len(self.assets.get(mesh.get("file", ""), b""))
         return max(size) > SMALL_MESH
 
@@ -327,5 +327,5 @@ class _Writer:
 
 
 def _last(file: str) -> str:
-    """What comes after the folders of a path."""
+    """The last part of a path, with either separator."""
     return re.split(r"[/\\]", file)[-1]

@@ -17,7 +17,7 @@ LEFT_OUT = "takes no part in the dynamics"
 
 
 def tendons(parts: Parts) -> list[Tendon]:
-    """The tendons, with what they do by themselves unless it is switched off."""
+    """The tendons, with their passive forces unless these are switched off."""
     m = parts.m
     return [_tendon(parts, i, name) for i, name in enumerate(parts.names("tendon", m.ntendon))]
 
@@ -85,7 +85,7 @@ def _path(parts: Parts, i: int) -> Iterator[Via | Wrap | Pulley]:
 
 
 def tendon_remarks(parts: Parts) -> Iterator[Remark]:
-    """What tendons do in MuJoCo and not here."""
+    """Remarks on features of tendons that are left out."""
     m = parts.m
     for i, name in enumerate(parts.names("tendon", m.ntendon)):
         element = f"tendon {name!r}"

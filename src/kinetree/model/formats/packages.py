@@ -1,12 +1,12 @@
-"""Where the files are that a robot file names: beside it, in its package, in other packages.
+"""Finds the files that a robot file names: beside it, in its package, in other packages.
 
     meshes/arm.stl            relative to the robot file, or to folders around it that are its own
     package://name/meshes/..  in a package: given by the user, around the robot file, beside it,
                               in ROS_PACKAGE_PATH, or in the ament index (AMENT_PREFIX_PATH)
     model://name/meshes/..    the same, and in GZ_SIM_RESOURCE_PATH, GAZEBO_MODEL_PATH, SDF_PATH
 
-Nothing else is opened: what a path leads to must lie in the robot's own folders or in a package
-that was found in this way.
+Nothing else is opened: a resolved path must lie in the robot's own folders or in a package that was
+found in this way.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PACKAGE = "package.xml"
 MODEL = "model.config"
 """The file that makes a folder a model of Gazebo."""
 DESCRIPTIONS = ("urdf", "xacro", "mjcf", "xml", "robots", "sdf")
-"""Usual names of the folder with the robot file, beside that with its meshes."""
+"""Usual names of a folder with robot files, next to the folder of meshes."""
 MODEL_PATHS = ("GZ_SIM_RESOURCE_PATH", "GAZEBO_MODEL_PATH", "SDF_PATH")
 AMENT_INDEX = "share/ament_index/resource_index/packages"
 SCHEMES = ("package://", "model://")
@@ -88,7 +88,7 @@ class Finder:
     Arguments:
         folder: of the robot file; None for a text without a file.
         packages: that the user gives.
-        found: the packages that were asked for, by name.
+        found: the packages that were looked up, by name.
     """
 
     folder: Path | None
@@ -124,7 +124,7 @@ class Finder:
         """
         package, rest = _split(name)
         given = [place for place in self.packages.places(package) if package and place.is_dir()]
-        if Path(rest).is_absolute():  # as xacro makes them
+        if Path(rest).is_absolute():  # xacro makes such paths
             given += [home for home in self.found.values() if Path(rest).is_relative_to(home)]
         return given[0] if given else self.folder
 
@@ -176,7 +176,7 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def robot_folders(folder: Path | None) -> list[Path]:
-    """Where a robot's own files may be: its folder, and those around it that belong to it.
+    """The folders of a robot's own files: that of its file, and those around it that belong to it.
 
     Arguments:
         folder: of the robot file.
@@ -190,7 +190,7 @@ def robot_folders(folder: Path | None) -> list[Path]:
 
 
 def _packages(name: str, roots: list[Path], given: Packages, models: bool) -> list[Path]:
-    """The folders of a package, in the order in which they count."""
+    """The folders of a package, in order of precedence."""
     if name in ("", ".", "..") or any(mark in name for mark in "/\\\0"):
         return []
     marks = (PACKAGE, MODEL) if models else (PACKAGE,)

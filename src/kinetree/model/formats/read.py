@@ -16,16 +16,16 @@ from kinetree.model.formats.urdf import is_xacro, read_urdf
 from kinetree.model.formats.xml import LARGEST, TEXT, Element, parse
 
 BVH = b"HIERARCHY"
-"""How a BVH file begins."""
+"""The first word of a BVH file."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a robot file is read.
+    """Options for reading a robot file.
 
     Arguments:
         mimic: whether joints that mimic others follow them.
-        folder: where the files are that it names; by default its own folder.
+        folder: of the files that it names; by default its own folder.
         packages: that the user gives.
         arguments: of a xacro file, by name.
         density: of the shapes of links without inertia, kg/m^3; None if these have none.
@@ -46,12 +46,12 @@ def read_description(source: str | os.PathLike[str], how: Reading = USUAL) -> De
 
     Arguments:
         source: the path of the file, or its text.
-        how: it is read.
+        how: the options.
     """
     file = source_name(source)
     if file == TEXT:
         data, around = str(source).lstrip("\ufeff").encode(errors="surrogatepass"), None
-        document = parse(data, file, "utf-8")  # whatever it declares: it is decoded
+        document = parse(data, file, "utf-8")  # it is decoded already, whatever it declares
     else:
         data, around = read_file(Path(file), LARGEST), Path(file).parent
         if data.lstrip(b"\xef\xbb\xbf \t\r\n")[: len(BVH)].upper() == BVH:
@@ -69,7 +69,7 @@ def read_description(source: str | os.PathLike[str], how: Reading = USUAL) -> De
 
 
 def _expanded(document: Element, finder: Finder, how: Reading) -> Element:
-    """A document with the macros of xacro replaced by what they stand for."""
+    """A document with its xacro macros expanded."""
     if document.tag == "mujoco" or not (how.arguments or is_xacro(document)):
         return document
     from kinetree.model.formats.xacro import expanded  # rarely needed
@@ -78,7 +78,7 @@ def _expanded(document: Element, finder: Finder, how: Reading) -> Element:
 
 
 def _described(document: Element, finder: Finder, how: Reading) -> Description:
-    # what is rarely needed is imported here, since importing takes time
+    # readers are imported here, since importing takes time
     if document.tag == "mujoco":
         from kinetree.model.formats.mjcf import read_mjcf
 
@@ -91,7 +91,7 @@ def _described(document: Element, finder: Finder, how: Reading) -> Description:
 
 
 def _located(description: Description, finder: Finder) -> Description:
-    """The same description, whose meshes are looked for in a folder."""
+    """The same description with the folders of its meshes."""
     shapes = []
     for shape in description.shapes:
         folder = finder.folder_for(shape.file) if shape.file else None

@@ -2,8 +2,8 @@
 
 The names and poses of SDF follow its frame semantics (`sdf_frames.py`); `sdf_elements.py` has the
 table of what is honoured. A document with one model leaves its base to the user, unless a joint
-holds it on the world. In a world, or with several parts that do not hang together, each part is
-free, as in a simulator.
+holds it on the world. In a world, or if several parts are not connected, each part is free, as in a
+simulator.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def read_sdf(
         root: its <sdf>.
         finder: of the files that it names.
         mimic: whether <mimic> is read, or ignored.
-        from_geometry: whether links without inertia are left without, rather than with SDF's.
+        from_geometry: whether links without inertia stay without, instead of getting SDF's default.
     """
     document = whole_document(root, finder)
     world = _world(document)
@@ -87,7 +87,7 @@ def read_sdf(
 
 
 def _world(document: Element) -> Node:
-    """The world of a document, with all that is in it; a model alone stands in an empty one."""
+    """The world of a document with its content; a single model gets an empty world."""
     worlds, models = list(document.all("world")), list(document.all("model"))
     if len(worlds) + len(models) != 1:
         what = f"{len(worlds)} worlds and {len(models)} models"
@@ -103,7 +103,7 @@ def _world(document: Element) -> Node:
 
 
 def _fill(scope: Scope, depth: int, prefixed: bool) -> None:
-    """Enter what is in a model or in the world under its names.
+    """Enter the content of a model or of the world under its names.
 
     Arguments:
         scope: of the model or the world.
@@ -125,7 +125,7 @@ def _fill(scope: Scope, depth: int, prefixed: bool) -> None:
 
 
 def _mount(tree: Tree, frames: Frames) -> Connection | None:
-    """Where the root of a fixed base stands in the world; None at its origin."""
+    """The mounting of a fixed base's root in the world; None at its origin."""
     at = snapped_transform(frames.pose(tree.root))
     if is_identity(at):
         return None

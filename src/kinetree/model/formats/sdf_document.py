@@ -1,8 +1,8 @@
-"""An SDF document as the newest version would have it, with what it includes in its place.
+"""An SDF document, converted to the newest version, with its includes inserted.
 
 Included files must lie in the folders of the robot or in a package (`packages.py`); their number,
 depth and size are bounded. Older versions differ in two ways that matter here: before SDF 1.5 an
-axis was given in the model's frame, and before 1.7 a flag, use_parent_model_frame, said so.
+axis was given in the model's frame, and before 1.7 if the flag use_parent_model_frame was set.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kinetree.model.formats.xml import LARGEST, MOST_ELEMENTS, TEXT, Element, br
 
 
 def whole_document(root: Element, finder: Finder) -> Element:
-    """A document in the newest version, with what it includes.
+    """A document in the newest version, with its includes.
 
     Arguments:
         root: its <sdf>.
@@ -45,12 +45,12 @@ def _upgraded(root: Element) -> Element:
 
 @dataclass
 class _Includes:
-    """Replaces <include> elements by what they include.
+    """Replaces <include> elements by the included ones.
 
     Arguments:
         finder: of files.
         documents: those that were read.
-        elements: how many have been put into the document.
+        elements: the number inserted so far.
     """
 
     finder: Finder
@@ -58,7 +58,7 @@ class _Includes:
     elements: int = 0
 
     def expanded(self, element: Element, depth: int) -> Element:
-        """An element with what is included below it; only models and worlds include."""
+        """An element with the includes below it expanded; only models and worlds include."""
         children = []
         for child in element.children:
             self._count(child)

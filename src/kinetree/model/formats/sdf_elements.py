@@ -1,7 +1,7 @@
-"""What of SDF is honoured, row by row, and the elements that are not read.
+"""The features of SDF that are honoured, row by row, and the elements that are not read.
 
-The page for Gazebo's users has the rows, and tests hold them against the reader. `unread` names
-each kind of element that is passed over once, with its line and what is lost.
+The page for Gazebo's users has the rows, and tests check them against the reader. `unread` names
+each kind of ignored element once, with its line and what is lost.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ HONOURED = (
         "limits are rigid or as soft as `contact` says, with a note",
     ),
     Feature("other sensors", False, "left out, with a note"),
-    Feature("`plugin`", False, "left out, with a note: no program of others is run"),
+    Feature("`plugin`", False, "left out, with a note: plugins are not run"),
     Feature("`fluid_added_mass`", False, "left out, with a warning"),
     Feature(
         "`self_collide`, `surface`", False, "pairs that touch are chosen by `kt.load`, with a note"
@@ -105,7 +105,7 @@ READ: dict[str, set[str]] = {
 """The children of each element that are read, or have no effect on what a robot does. Elements
 that are not named here are not looked into."""
 LOST: dict[str, tuple[str, str]] = {
-    "plugin": ("note", "no program of others is run"),
+    "plugin": ("note", "plugins are not run"),
     "sensor": ("note", "what it measures is left out"),
     "fluid_added_mass": ("warning", "the inertia of the fluid around the link is lost"),
     "enable_wind": ("note", "there is no wind"),
@@ -115,7 +115,7 @@ LOST: dict[str, tuple[str, str]] = {
     "light": ("note", "it has no effect on motion"),
     "actor": ("note", "what it does is left out"),
     "velocity_decay": ("warning", "its damping is lost"),
-    "kinematic": ("warning", "the link moves as its dynamics say"),
+    "kinematic": ("warning", "the link moves by its dynamics"),
     "battery": ("note", "it has no effect on motion"),
     "particle_emitter": ("note", "it has no effect on motion"),
     "gripper": ("warning", "what it grasps is not held"),
@@ -127,7 +127,7 @@ LOST: dict[str, tuple[str, str]] = {
     "dissipation": ("note", "limits are rigid, or as soft as those of contact"),
     "static": ("warning", "only models can be static"),
 }
-"""What is lost with an element that is not read."""
+"""The loss with an element that is not read."""
 WORLD_PARTS = {
     "physics", "scene", "atmosphere", "magnetic_field", "spherical_coordinates", "gui", "audio",
     "road", "population", "state", "wind", "light", "actor", "plugin",
@@ -135,7 +135,7 @@ WORLD_PARTS = {
 
 
 def unread(root: Element) -> Iterator[Problem]:
-    """A remark for each kind of element that is passed over, at the first of them.
+    """A remark for each kind of ignored element, at the first of them.
 
     Arguments:
         root: the <sdf>.
@@ -154,7 +154,7 @@ def unread(root: Element) -> Iterator[Problem]:
 
 def _remark(parent: Element, child: Element) -> Problem:
     severity, lost = LOST.get(
-        child.tag, ("warning", "the element is unknown, and what it says is lost")
+        child.tag, ("warning", "the element is unknown, and its content is lost")
     )
     if parent.tag in ("world", "sdf") and child.tag in WORLD_PARTS:
         severity, lost = "note", "of a world, only its models, joints, frames and gravity are read"

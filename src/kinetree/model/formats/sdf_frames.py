@@ -1,4 +1,4 @@
-"""SDF's frame semantics: what names mean, where frames are, and to which link they are attached.
+"""SDF's frame semantics: the scopes of names, the poses of frames, and the links they belong to.
 
 Every link, joint, frame and model of a document is a node, and has a raw pose relative to one other
 node:
@@ -25,7 +25,7 @@ from kinetree.model.formats.xml import Element, brief
 from kinetree.spatial import Transform
 
 MODEL, WORLD = "__model__", "world"
-DEEPEST_MODEL = 50  # models in one another
+DEEPEST_MODEL = 50  # depth of nested models
 KINDS = ("link", "frame", "model", "joint")
 """The order in which a name is looked up: before SDF 1.7 joints could have names of links."""
 
@@ -38,8 +38,8 @@ class Node:
         kind: one of these words, or "world".
         name: unique in the document, such as "gripper::finger".
         element: in the document.
-        scope: in which names that it gives are meant; None for the world.
-        inside: what is in it, if it is a model or the world.
+        scope: in which the names it refers to are looked up; None for the world.
+        inside: the scope of its content, if it is a model or the world.
     """
 
     kind: str
@@ -59,7 +59,7 @@ class Scope:
     Arguments:
         node: the model or the world.
         static: whether nothing in it moves.
-        prefix: of the names of what is in it.
+        prefix: of the names of its content.
     """
 
     node: Node
@@ -93,7 +93,7 @@ class Scope:
                 yield from model.inside.all(kind)
 
     def find(self, name: str, element: Element) -> Node:
-        """What a name means here.
+        """The node of a name in this scope.
 
         Arguments:
             name: as an element has it.
@@ -125,7 +125,7 @@ class Scope:
         raise element.error(str(unknown("frame", brief(name), known, str(self.node))))
 
     def joint(self, name: str, element: Element) -> Node:
-        """The joint that a name means here.
+        """The joint of a name in this scope.
 
         Arguments:
             name: as an element has it.
@@ -146,7 +146,7 @@ class Scope:
 
 
 class Frames:
-    """Where the nodes of a document are, and to which links they are attached."""
+    """The poses of a document's nodes, and the links to which they are attached."""
 
     def __init__(self) -> None:
         self._poses: dict[Node, Transform] = {}
@@ -169,7 +169,7 @@ class Frames:
         return pose
 
     def _edge(self, node: Node) -> tuple[Transform, Node]:
-        """The raw pose of a node, and what it is relative to."""
+        """The raw pose of a node, and the node that it is relative to."""
         if node not in self._edges:
             base = self._base(node)
             raw = pose_of(node.element)
@@ -218,7 +218,7 @@ class Frames:
         return found
 
     def _attached(self, node: Node) -> Node:
-        """What a joint, a frame or a model is attached to."""
+        """The node to which a joint, a frame or a model is attached."""
         element, scope = node.element, node.scope
         assert scope is not None  # the world is attached to nothing
         if node.kind == "joint":
@@ -229,7 +229,7 @@ class Frames:
         return self.canonical(node)
 
     def canonical(self, model: Node) -> Node:
-        """The link to which the frame of a model is attached, or a model in it; else the world."""
+        """The node to which a model's frame is attached: a link, a model in it, or the world."""
         inside = model.inside
         assert inside is not None  # a model, or the world
         if model.kind == WORLD:

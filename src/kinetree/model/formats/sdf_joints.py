@@ -76,7 +76,7 @@ def read_joint(node: Node, frames: Frames, mimic: bool) -> SdfJoint:
 
     Arguments:
         node: the joint.
-        frames: where everything is.
+        frames: the poses of all nodes.
         mimic: whether <mimic> is read.
     """
     element, scope = node.element, node.scope
@@ -138,10 +138,10 @@ def axis_of(node: Node, scope: Scope, axis: Element, frames: Frames) -> Vector3:
 
 
 def _pitch(element: Element) -> float:
-    """How far a screw moves with each radian, m."""
-    if element.first("screw_thread_pitch") is not None:  # m for each turn
+    """The travel of a screw per radian, m."""
+    if element.first("screw_thread_pitch") is not None:  # m per turn
         return number(element, "screw_thread_pitch", 1.0) / (2 * math.pi)
-    radians = number(element, "thread_pitch", 1.0)  # for each metre, turning the other way
+    radians = number(element, "thread_pitch", 1.0)  # radians per metre, in the opposite direction
     if not radians or not math.isfinite(1.0 / radians):
         raise element.error(f"<thread_pitch> is {radians:g}: rad/m other than zero is expected")
     return -1.0 / radians
@@ -153,7 +153,7 @@ def _limits(axis: Element) -> Limits:
         return Limits()
     lower = maybe_infinite(limit, "lower", -UNLIMITED)
     upper = maybe_infinite(limit, "upper", UNLIMITED)
-    # a negative one stands for none
+    # a negative limit means none
     effort, velocity = (maybe_infinite(limit, tag, -1.0) for tag in ("effort", "velocity"))
     return Limits(
         -math.inf if lower <= -UNLIMITED else lower,
@@ -196,7 +196,7 @@ def _mimicry(axis: Element, scope: Scope) -> Mimicry | None:
 
 
 def lost_in_loops(joint: SdfJoint) -> Iterator[str]:
-    """What a joint that closes a loop does not have: it has no coordinate of its own.
+    """The properties that a loop-closing joint loses: it has no coordinate of its own.
 
     Arguments:
         joint: the joint.

@@ -37,12 +37,12 @@ MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 
 @dataclass
 class Links:
-    """Reads links, and keeps what it notices.
+    """Reads links, and collects remarks.
 
     Arguments:
-        frames: where everything is.
+        frames: the poses of all nodes.
         finder: of meshes.
-        from_geometry: whether links without inertia get none yet: their shapes will give it.
+        from_geometry: whether links without inertia stay without, to get their shapes' later.
     """
 
     frames: Frames
@@ -55,7 +55,7 @@ class Links:
     weightless: dict[str, Compensation] = field(default_factory=dict)
 
     def add(self, node: Node, static: bool) -> Link:
-        """Read a link with all that is on it.
+        """Read a link with its shapes and sensors.
 
         Arguments:
             node: the link.
@@ -74,19 +74,19 @@ class Links:
             self._sensor(node, part)
         kinematic = element.first("kinematic")
         if kinematic is not None and is_true(kinematic, kinematic.content):
-            message = "<kinematic> is not read: it moves as its dynamics say all the same"
+            message = "<kinematic> is not read: the link still moves by its dynamics"
             self._remark("warning", node, message, kinematic)
         inertia = self._inertia(node, densities, static)
         self._weightless(node, inertia, static)
         return Link(node.name, inertia, element.where)
 
     def _weightless(self, node: Node, inertia: Inertia, static: bool) -> None:
-        """A link that feels no gravity: its weight is carried."""
+        """Compensate the weight of a link without gravity."""
         gravity = node.element.first("gravity")
         if gravity is None or is_true(gravity, gravity.content) or static:
             return
-        if not inertia.mass:  # perhaps it gets that of its shapes, later
-            message = "<gravity> is not read: it feels gravity all the same"
+        if not inertia.mass:  # it may get that of its shapes later
+            message = "<gravity> is not read: gravity still acts on the link"
             self._remark("warning", node, message, gravity)
             return
         center, _ = inertia.center_and_rotational()
@@ -127,7 +127,7 @@ class Links:
         found, said = inertia_of_shapes([(s, d or usual) for s, d in shapes])
         for message in said:
             self._remark("warning", node, message, inertial)
-        if inertial.first("mass") is not None and found.mass:  # as SDF 1.12 has it
+        if inertial.first("mass") is not None and found.mass:  # SDF 1.12: a given mass scales it
             scale = number(inertial, "mass", 1.0) / found.mass
             found, _ = inertia_of_shapes([(s, scale * (d or usual)) for s, d in shapes])
         self._remark(
@@ -185,7 +185,7 @@ class Links:
                 self._remark("warning", node, f"its collision shape cannot touch: {e}", part)
 
     def _plane(self, node: Node, part: Element, element: Element, role: str, static: bool) -> None:
-        """A plane of a link that stands still is a part of the world."""
+        """The plane of a static link becomes a part of the world."""
         if role == "visual":
             return
         if not static:

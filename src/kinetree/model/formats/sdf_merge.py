@@ -1,7 +1,7 @@
 """Included models whose contents become those of the model around them: <include merge="true">.
 
-A frame of SDF's own, `_merged__NAME__model__`, takes the place of the model's frame: what was
-relative to the model is relative to it. Source: the SDFormat specification 1.9, "Merge-include".
+A proxy frame, `_merged__NAME__model__`, replaces the model's frame: elements relative to the model
+become relative to it. Source: the SDFormat specification 1.9, "Merge-include".
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from kinetree.model.formats.xml import Element
 NAMED = ("relative_to", "attached_to", "expressed_in", "frame")
 """Attributes that name frames."""
 PLACED = ("link", "model", "frame")
-"""What is relative to the model, unless it says otherwise."""
+"""Elements that are relative to the model by default."""
 DROPPED = ("pose", "static", "self_collide", "enable_wind", "allow_auto_disable")
-"""What a model says of itself, which the model around it says instead."""
+"""Settings of a model that the outer model overrides."""
 
 
 def merged(model: Element, include: Element) -> list[Element]:
     """The contents of a model as parts of another one.
 
     Arguments:
-        model: with what an <include> says instead of it.
+        model: with the overrides of its <include>.
         include: for messages.
     """
     proxy = f"_merged__{model.name()}__model__"
@@ -42,7 +42,7 @@ def merged(model: Element, include: Element) -> list[Element]:
 
 
 def _moved(element: Element, proxy: str) -> Element:
-    """A part of a merged model, relative to the frame that stands for it."""
+    """A part of a merged model, relative to its proxy frame."""
     element = _renamed(element, proxy)
     attached = element.tag == "frame" and "attached_to" in element.attributes
     if element.tag == "frame" and not attached:
@@ -57,7 +57,7 @@ def _moved(element: Element, proxy: str) -> Element:
 
 
 def _renamed(element: Element, proxy: str) -> Element:
-    """An element in which the model is called by the frame that stands for it."""
+    """An element in which references to the model name its proxy frame."""
     attributes = {
         key: proxy if key in NAMED and value == MODEL else value
         for key, value in element.attributes.items()

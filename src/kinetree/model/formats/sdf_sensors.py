@@ -1,4 +1,4 @@
-"""Sensors of SDF's joints: what a joint transmits, as a force and a torque."""
+"""Sensors of SDF's joints: the transmitted force and torque."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ DIRECTIONS = ("child_to_parent", "parent_to_child")
 
 @dataclass
 class JointSensors:
-    """Reads the sensors of joints, and keeps what it notices.
+    """Reads the sensors of joints, and collects remarks.
 
     Arguments:
-        frames: where everything is.
+        frames: the poses of all nodes.
         links, connections: of the robot.
-        sensors: those that there are already, to which these are added.
+        sensors: a list to which these are appended.
     """
 
     frames: Frames
@@ -71,7 +71,7 @@ class JointSensors:
             )
 
     def _place(self, joint: SdfJoint, element: Element, axes: str) -> Transform:
-        """Where a sensor is in the world, with the axes in which it measures."""
+        """The pose of a sensor in the world, with its measuring axes."""
         home = self.frames.pose(joint.node)
         at = home @ pose_of(element)
         if axes == "sensor":
@@ -97,7 +97,7 @@ class JointSensors:
 
 
 def _chosen(settings: Element | None, tag: str, among: tuple[str, ...]) -> str:
-    """A setting; the first one if it is not said."""
+    """A setting; the first choice by default."""
     if settings is None or settings.first(tag) is None:
         return among[0]
     word = text(settings, tag)
@@ -107,7 +107,7 @@ def _chosen(settings: Element | None, tag: str, among: tuple[str, ...]) -> str:
 
 
 def carried_by(links: Sequence[Link], connections: Sequence[Connection], link: str) -> Carried:
-    """What a link carries rigidly, and the joints that hang on that.
+    """The part that a link carries rigidly, and the joints below it.
 
     Arguments:
         links, connections: of a robot.

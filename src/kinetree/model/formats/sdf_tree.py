@@ -1,8 +1,9 @@
 """From the links and joints of an SDF document to a tree and the constraints that close its loops.
 
 Joints with fewer coordinates come into the tree first (Kruskal's algorithm), so that a loop is cut
-at the joint that leaves most motion and has the fewest rows. What hangs together but not on the
-world is free. Joints are then followed from the root outwards, backwards where they lead there.
+at the joint that leaves most motion and has the fewest rows. Connected parts that are not joined to
+the world are free. Joints are then followed from the root outwards, against their own direction if
+needed.
 """
 
 from __future__ import annotations
@@ -23,26 +24,26 @@ from kinetree.model.rounding import snapped_transform
 from kinetree.spatial import Inertia, Transform, Vector3
 
 PARALLEL = 1e-6
-"""Axes whose directions differ by less are those of one gear."""
+"""The tolerance of directions between the axes of a gear and its hinges."""
 MOST_GEARS = 1000
 Step = tuple[SdfJoint, bool]
-"""A joint on the way from one link to another, and whether it is followed to its child."""
+"""A joint between two links, and whether it is followed from parent to child."""
 
 
 @dataclass
 class Tree:
-    """A tree of links, and what does not fit into one.
+    """A spanning tree of links, and the constraints that close loops.
 
     Arguments:
-        frames: where everything is.
+        frames: the poses of all nodes.
         world: the node of the world.
         static: the links that stand still.
         alone: whether the document is a model, not a world.
         connections: of the tree.
         between: links without inertia between the axes of a joint.
         constraints: loops and gears.
-        remarks: on what is lost.
-        free: the links that are free in the world, the roots of what hangs on them.
+        remarks: on losses.
+        free: the links that are free in the world, roots of their subtrees.
     """
 
     frames: Frames
@@ -64,7 +65,7 @@ class Tree:
         Arguments:
             links: of the document.
             joints: of the document.
-            first: links that are roots rather than others.
+            first: links that are preferred as roots.
         """
         moving = [joint for joint in joints if joint.type != "gearbox"]
         taken, cut = self._spanning(moving)
@@ -96,14 +97,14 @@ class Tree:
         for joint in cut:
             self._close(joint)
         gears = [joint for joint in joints if joint.type == "gearbox"]
-        if len(gears) > MOST_GEARS:  # each of them looks at the way between its links
+        if len(gears) > MOST_GEARS:  # each needs the path between its links
             raise gears[-1].node.element.error(f"more than {MOST_GEARS} gearboxes are not read")
         for joint in gears:
             self._gear(joint)
 
     @property
     def root(self) -> Node:
-        """The link that nothing carries; the world if something hangs on it."""
+        """The link that nothing carries; the world if something is joined to it."""
         hangs = any(above is self.world for above, _ in self._above.values())
         on_world = hangs or self.static or len(self.free) != 1 or not self.alone
         return self.world if on_world else self.free[0]
@@ -131,7 +132,7 @@ class Tree:
         return [joint for joint in joints if joint.node in chosen], cut
 
     def _walk(self, start: Node, below: Mapping[Node, list[SdfJoint]], seen: set[Node]) -> None:
-        """Connect all that hangs on a link."""
+        """Connect the subtree of a link."""
         pending = [start]
         while pending:
             link = pending.pop()
@@ -291,10 +292,10 @@ class _Groups:
         self._parent: dict[Node, Node] = {}
 
     def first(self, node: Node) -> Node:
-        """The node that stands for all those of a set."""
+        """The representative of a node's set."""
         while node in self._parent:
             above = self._parent[node]
-            self._parent[node] = self._parent.get(above, above)  # the way is halved
+            self._parent[node] = self._parent.get(above, above)  # path halving
             node = above
         return node
 

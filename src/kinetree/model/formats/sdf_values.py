@@ -12,7 +12,7 @@ Version = tuple[int, int]
 
 
 def version_of(root: Element) -> Version:
-    """The version of a document, such as (1, 7); the newest if it says none."""
+    """The version of a document, such as (1, 7); the newest if it has none."""
     written = root.attributes.get("version", "")
     words = written.strip().split(".")
     if not written:
@@ -107,7 +107,7 @@ def direction(element: Element) -> Vector3:
     written = element.values(3)
     if not any(written):
         raise element.error("the axis is zero: a direction is expected, such as '0 0 1'")
-    # near one by a power of two, which rounds nothing: squares of very large or small ones would
+    # scaled by a power of two, which is exact: squares of very large or small numbers would
     _, power = math.frexp(max(map(abs, written)))
     x, y, z = (math.ldexp(entry, -power) for entry in written)
     length = math.hypot(x, y, z)

@@ -53,7 +53,7 @@ def with_inertias_of_shapes(description: Description, density: float = WATER) ->
 
 
 def inertia_of_shapes(shapes: Iterable[tuple[Shape, float]]) -> tuple[Inertia, list[str]]:
-    """The sum of the inertias of shapes in their link's frame, and what was doubtful.
+    """The sum of the inertias of shapes in their link's frame, and remarks.
 
     Arguments:
         shapes: each with its density, kg/m^3.

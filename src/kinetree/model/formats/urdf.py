@@ -19,8 +19,8 @@ from kinetree.model.plane import plane_axes
 from kinetree.model.problem import Problem
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
-UNLIMITED = 1e300  # stands for no limit, where the format wants a number
-AXIS_ROUNDING = 1e-3  # files round the entries of slanted axes
+UNLIMITED = 1e300  # means no limit, where the format requires a number
+AXIS_ROUNDING = 1e-3  # the tolerance of axis lengths: files round the entries of slanted axes
 
 
 READ: dict[str, set[str]] = {
@@ -47,7 +47,7 @@ PASSED_OVER: dict[str, tuple[str, str]] = {
     "material": ("note", "it has no effect on motion"),
     "texture": ("note", "it has no effect on motion"),
 }
-"""What is lost with an element that is not read."""
+"""The loss with an element that is not read."""
 
 
 def read_urdf(robot: Element, mimic: bool = True) -> Description:
@@ -83,7 +83,7 @@ def read_urdf(robot: Element, mimic: bool = True) -> Description:
 
 
 def _unread(robot: Element) -> Iterator[Problem]:
-    """A remark for each kind of element that is passed over, at the first of them."""
+    """A remark for each kind of ignored element, at the first of them."""
     seen: set[tuple[str, str]] = set()
     pending = [robot]
     while pending:
@@ -92,7 +92,7 @@ def _unread(robot: Element) -> Iterator[Problem]:
         for child in element.children:
             if child.tag not in known and (element.tag, child.tag) not in seen:
                 seen.add((element.tag, child.tag))
-                unknown = ("warning", "the element is unknown, and what it says is lost")
+                unknown = ("warning", "the element is unknown, and its content is lost")
                 severity, lost = PASSED_OVER.get(child.tag, unknown)
                 message = f"<{brief(child.tag)}> is not read: {lost}"
                 yield Problem(severity, f"<{element.tag}>", message, child.where)
@@ -100,7 +100,7 @@ def _unread(robot: Element) -> Iterator[Problem]:
 
 
 def is_xacro(robot: Element) -> bool:
-    """Whether a document has macros of xacro, which must be replaced by what they stand for.
+    """Whether a document has xacro macros, which must be expanded.
 
     Arguments:
         robot: its root element.
@@ -119,7 +119,7 @@ def _link(element: Element) -> Link:
 
 
 class Material(NamedTuple):
-    """How a shape looks: its colour, and the file of a picture on it; empty if there is none."""
+    """The look of a shape: its colour, and the file of its texture; each empty if there is none."""
 
     color: tuple[float, ...] = ()
     texture: str = ""
@@ -291,7 +291,7 @@ def _axis(element: Element) -> Vector3:
     written = _axis_as_written(element)
     if not any(written):
         raise element.error("the axis is zero: a direction is expected, such as '0 0 1'")
-    # near one by a power of two, which rounds nothing: squares of very large or small ones would
+    # scaled by a power of two, which is exact: squares of very large or small numbers would
     _, power = math.frexp(max(map(abs, written)))
     x, y, z = (math.ldexp(entry, -power) for entry in written)
     length = math.hypot(x, y, z)

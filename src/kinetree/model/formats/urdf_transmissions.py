@@ -1,8 +1,8 @@
 """Motors of a URDF document: <transmission> of one joint and one actuator, and ros2_control.
 
 The reduction of a transmission is the gear of a motor: the joint force is reduction times the
-motor's. Interfaces of positions and velocities are no forces, and transmissions of several joints
-have no standard, so both are passed over.
+motor's. Position and velocity interfaces are not forces, and transmissions of several joints have
+no standard, so both are ignored.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _add(
 
 
 def _transmission(element: Element) -> tuple[str, str, float]:
-    """The joint, the name and the reduction of a motor; no joint if it is none."""
+    """The joint, the name and the reduction of a motor; no joint if it is not a motor."""
     joints, actuators = list(element.all("joint")), list(element.all("actuator"))
     if len(joints) != 1 or len(actuators) != 1 or not _is_effort([*joints, *actuators]):
         return "", "", 1.0

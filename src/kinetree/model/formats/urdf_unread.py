@@ -1,4 +1,4 @@
-"""What a URDF document has beyond links, joints, materials and motors, as text that is kept."""
+"""Elements of a URDF document besides links, joints, materials and motors, kept as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ READ = {
 }
 """The children that are read of an element."""
 LONGEST = 100
-"""Characters of a tag that are kept: it is said in messages."""
+"""The characters of a tag that are kept, for messages."""
 
 
 def unread(robot: Element, motors: Collection[Element]) -> Iterator[Unread]:
@@ -53,7 +53,7 @@ def _text(element: Element) -> str:
     """An element as XML; empty if it cannot be written back."""
     try:
         return "\n".join(_lines(element)) if all(map(_is_whole, element.walk())) else ""
-    except ModelError:  # of characters that XML does not have
+    except ModelError:  # characters that XML cannot represent
         return ""
 
 

@@ -1,7 +1,7 @@
 """Writing MJCF: bodies, joints, inertias, frames as sites, shapes, gravity, constraints, contacts.
 
-Rotations become quaternions, and inertias principal moments at the centre of mass, so that MuJoCo
-takes them as they are.
+Rotations become quaternions, and inertias principal moments at the centre of mass, which MuJoCo
+stores unchanged.
 """
 
 from __future__ import annotations
@@ -100,11 +100,11 @@ class _Part(NamedTuple):
 
 
 class _Tree:
-    """The links of a robot as MuJoCo nests them.
+    """The links of a robot, nested as in MuJoCo.
 
     skipped: links between joints on one body, which are not written.
     joints: the names of the joints in the order written.
-    turned: the balls whose springs rest at another orientation than the neutral one.
+    turned: the balls whose springs do not rest at the neutral orientation.
     shape_names: names of shapes, by their identity.
     attributes: more of them, by the names of links.
     """
@@ -144,7 +144,7 @@ class _Tree:
             self._body(out, Connection("", "", self.root, Transform.identity(), None))
 
     def _body(self, out: Writer, first: Connection) -> None:
-        """A body with its joints, all it carries inside. Iterative: chains may be long."""
+        """A body with its joints and its subtree. Iterative: chains may be long."""
         pending: list[Any] = [first]
         while pending:
             item = pending.pop()
@@ -212,7 +212,7 @@ class _Tree:
     def _joints(self, c: Connection) -> tuple[list[_Part], Transform, str]:
         """The joints of a body, its pose before they move, and its link.
 
-        Through links without inertia that carry nothing but the next joint.
+        Links without inertia that carry only the next joint are merged into it.
         """
         if c.joint is None:
             return [], c.placement, c.child
@@ -242,7 +242,7 @@ class _Tree:
         return parts
 
     def _element(self, part: _Part) -> MjcfElement:
-        """A joint as MJCF names it."""
+        """The MJCF element of a joint."""
         name, joint, c, _ = part
         element = joint.mjcf()
         top = c is self.description.root or c.parent == self.root == WORLD
@@ -363,7 +363,7 @@ def _losses(model: Model, tree: _Tree) -> Iterator[str]:
     description = tree.description
     if model.unread:
         yield f"{counted(model.unread)} of the URDF file"
-    if links := [name for name in tree.skipped if ":" not in name]:  # others the reader makes
+    if links := [name for name in tree.skipped if ":" not in name]:  # the reader creates the others
         yield f"links between joints of one body ({links[0]!r}...)"
     if any(shape.kind == "mesh" for shape in description.shapes):
         yield "meshes without their files"

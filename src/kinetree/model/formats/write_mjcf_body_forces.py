@@ -1,4 +1,4 @@
-"""Forces on bodies as MJCF has them: gravcomp of bodies, and the fluid around all of them."""
+"""Forces on bodies in MJCF: gravcomp of bodies, and one fluid around all of them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from kinetree.model.model import Model
 from kinetree.spatial import Inertia, Vector3
 
 CLOSE = 1e-9
-"""Relative: places and edges that agree so well count as equal."""
+"""The relative tolerance for equal places and edges."""
 
 
 class BodyForceElements:
     """The attributes of forces on bodies.
 
-    MJCF carries a share of a body's weight at its centre of mass, and has one fluid, which drags
-    the box of each body's inertia. Other forces are lost.
+    MJCF compensates a share of a body's weight at its centre of mass, and has one fluid, whose drag
+    acts on the box of each body's inertia. Other forces are lost.
 
     Arguments:
         model: the robot.
 
     Attributes:
-        gravcomp: the share of its weight that a body is carried with, by the name of its link.
+        gravcomp: the compensated share of a body's weight, by the name of its link.
         option: attributes of the fluid.
         lost: what MJCF cannot express, in words.
     """

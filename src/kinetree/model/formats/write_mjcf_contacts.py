@@ -1,4 +1,4 @@
-"""Writing what can touch as MJCF: geoms, hulls of meshes, pairs, settings, softness.
+"""Writing contacts as MJCF: geoms, hulls of meshes, pairs, settings, softness.
 
 Geoms touch in the pairs that are written, and in no other.
 """
@@ -29,7 +29,7 @@ from kinetree.model.softness import JointSoftness, Softness
 from kinetree.spatial import Transform
 
 SILENT = {"contype": "0", "conaffinity": "0"}
-"""The attributes of a geom that touches nothing by itself."""
+"""The attributes of a geom that touches only in explicit pairs."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class ContactElements:
                 self._kept[c.name] = c
 
     def option(self) -> dict[str, str]:
-        """The attributes of <option> that differ from MuJoCo's own."""
+        """The attributes of <option> that differ from MuJoCo's defaults."""
         given = self.description.contact_options
         found = {}
         for name in ("timestep", "impratio"):
@@ -120,7 +120,7 @@ class ContactElements:
 
 
 def softness_of_joint(soft: JointSoftness) -> dict[str, str]:
-    """The attributes of a joint whose limits or friction are not as soft as MuJoCo's.
+    """The attributes of a joint whose softness of limits or friction is not MuJoCo's default.
 
     Arguments:
         soft: of the joint.
@@ -132,7 +132,7 @@ def softness_of_joint(soft: JointSoftness) -> dict[str, str]:
 
 
 def softness(soft: Softness, what: str = "") -> dict[str, str]:
-    """The attributes of softness that differ from MuJoCo's own.
+    """The attributes of softness that differ from MuJoCo's defaults.
 
     Arguments:
         soft: what is written.

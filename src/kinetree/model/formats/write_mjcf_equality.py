@@ -1,12 +1,12 @@
-"""Constraints as MJCF has them: elements of <equality>, and the sites that they hold together.
+"""Constraints in MJCF: elements of <equality>, and the sites that they hold together.
 
     LoopJoint without a joint, HeldFrame of six rows        weld
     LoopJoint with a ball, HeldFrame of its origin          connect
     LoopJoint with a hinge                                  two connects, of two points on its axis
     Coupling that is linear in one of at most two joints    joint
 
-Sites, rather than bodies, because MuJoCo computes the second body's point from the first one's in
-its reference configuration, where a loop may be open.
+Sites are used instead of bodies, because MuJoCo computes the second body's point from the first
+one's in its reference configuration, where a loop may be open.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class EqualityElements:
                     out.leaf(tag, **attributes)
 
     def _add(self, c: Constraint) -> bool:
-        """Add what expresses a constraint; whether MJCF can."""
+        """Add the elements of a constraint; whether MJCF can express it."""
         if isinstance(c, Coupling):
             attributes = _coupling_attributes(c)
             if attributes is not None:
@@ -93,12 +93,12 @@ class EqualityElements:
         return moves and carries and link.inertia == Inertia.zero()
 
     def site(self, part: str, link: str | None, at: Transform = HERE) -> str:
-        """The name of a site at a place; a new one, unless there is one.
+        """The name of a site at a place; a new one is made if needed.
 
         Arguments:
-            part: the name of what needs it.
-            link: where it is; None for the world.
-            at: its pose there.
+            part: the name of the part that needs it.
+            link: its link; None for the world.
+            at: its pose in the link.
         """
         description = self.description
         name = fresh(f"{part}_{link or 'world'}", {x.name for x in description.links})
@@ -136,7 +136,7 @@ def _held_points(c: FrameConstraint) -> tuple[str, Iterable[Vector3]]:
 
 
 def _points_at_rest(joint: Joint) -> list[Vector3]:
-    """The points that determine a ball or a hinge: those that it does not move; or none."""
+    """The points that determine a ball or a hinge, which it does not move; empty for others."""
     element = (joint.in_chart(CHARTS["quaternion"]) or joint).mjcf()
     if element is None or element.type not in ("ball", "hinge"):
         return []

@@ -1,6 +1,6 @@
-"""Tendons, actuators, sensors, keyframes and custom numbers as MJCF has them.
+"""Tendons, actuators, sensors, keyframes and custom numbers in MJCF.
 
-What they refer to is written before: the sites and the named shapes that they need.
+The sites and named shapes that they refer to are written before.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class EquipmentElements:
 
     Arguments:
         equipment: what is written.
-        site: gives the name of a site at a place: of what needs it, of the frame, the pose there.
+        site: from the names of a part and of a frame, and a pose in it, to the name of a site.
         shapes: of the links.
         sensors: the elements of sensors.
 
     Attributes:
         lost: what MJCF cannot express, in words.
         shapes: of the links, and those that tendons wrap around.
-        shape_names: the names of the latter, by their numbers.
+        shape_names: the names of the latter, by their identity.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class EquipmentElements:
                 yield "site", {"site": self._site(x.name, part.frame)}
 
     def _geom(self, tendon: str, wrap: Wrap) -> str:
-        """The name of the shape that a tendon wraps around; a new one, unless there is one."""
+        """The name of the shape that a tendon wraps around; a new one is made if needed."""
         link, at = wrap.place.frame, wrap.place.at
         for i, x in enumerate(self.shapes):
             if (x.link, x.kind, x.placement) == (link, wrap.kind, at) and x.size[0] == wrap.radius:
@@ -187,14 +187,14 @@ def _activation(x: Actuator) -> Attributes:
 
 
 def _bounds(key: str, bounds: Range) -> Attributes:
-    """The attribute of a range; of one side only, the other end is far away."""
+    """The attribute of a range; a missing bound becomes a very large number."""
     if bounds == UNBOUNDED:
         return {}
     return {key: numbers(min(max(x, -FAR), FAR) for x in bounds)}
 
 
 FAR = 1e15
-"""What stands for no bound on one side."""
+"""The number that stands for no bound on one side."""
 
 
 def _section(out: Writer, tag: str, elements: Sequence[Element]) -> None:

@@ -1,4 +1,4 @@
-"""Keyframes as MJCF has them: arrays in the order in which joints and actuators are written."""
+"""Keyframes in MJCF: arrays in the order in which joints and actuators are written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class KeyframeElements:
         joints: the names of its joints, in the order written.
 
     Attributes:
-        lost: the keyframes that do not say where every joint is, in words.
+        lost: the keyframes that do not have the coordinates of every joint, in words.
     """
 
     def __init__(self, model: Model, joints: Sequence[str]) -> None:
@@ -66,7 +66,7 @@ class KeyframeElements:
         for name in self._joints:
             count = len(at[name])
             own = known.get(name, (0.0,) * VELOCITIES.get(count, count))
-            if count == FREE:  # there in the world's axes, here in the body's
+            if count == FREE:  # MJCF has it in the world's axes
                 turned = Rotation.quat_xyzw(*at[name][3:]) @ Vector3(*own[:3])
                 own = (*turned, *own[3:])
             found += own

@@ -1,4 +1,4 @@
-"""Sensors as MJCF has them."""
+"""Sensors in MJCF."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AT_SITE = (
     "magnetometer",
     "rangefinder",
 )
-"""Sensors that name a site, and no other object."""
+"""Sensors that refer to a site only."""
 
 
 class SensorElements:
@@ -26,7 +26,7 @@ class SensorElements:
 
     Arguments:
         model: the robot.
-        site: gives the name of a site at a place: of what needs it, of the frame, the pose there.
+        site: from the names of a part and of a frame, and a pose in it, to the name of a site.
 
     Attributes:
         elements: tags and attributes.
@@ -40,7 +40,7 @@ class SensorElements:
         self.elements = [(x.kind, dict(self._attributes(x))) for x in written]
 
     def _loses(self, x: Sensor) -> bool:
-        """Whether MJCF has no such zone, sign, or part of a body for a sensor."""
+        """Whether MJCF cannot express a sensor's zone, sign, or part of a body."""
         if x.kind in ("touch", "contact") or x.opposite:
             return True
         if x.carried is None or x.place is None:

@@ -1,10 +1,10 @@
-"""Writing URDF: links, joints, inertias, shapes, motors, and elements kept as they were read.
+"""Writing URDF: links, joints, inertias, shapes, motors, and unread elements that were kept.
 
 Every number is written so that reading it gives the same bits. Rotations become roll, pitch and
-yaw, and inertias move to the centre of mass, which costs a rounding. A joint that is several in
-series (universal, cylindrical, Euler angles) is written as several joints, with links without
-inertia between them; so is a joint whose axis is not at its body's origin. A joint that URDF does
-not have is an error; anything else that it does not have is a warning.
+yaw, and inertias move to the centre of mass, which rounds them. A joint that is several in series
+(universal, cylindrical, Euler angles) is written as several joints, with links without inertia
+between them; so is a joint whose axis is not at its body's origin. A joint that URDF does not have
+is an error; anything else that it does not have is a warning.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from kinetree.spatial import Inertia, Rotation, Transform, Vector3
 def write_urdf(model: Model) -> str:
     """The text of a URDF file.
 
-    A free base is not written: load the file with base="floating". A root link that is mounted
-    somewhere hangs on a link for the world.
+    A free base is not written: load the file with base="floating". A root link that is mounted in
+    the world gets a parent link for the world.
     """
     description = _in_single_joints(_on_the_world(disassemble(model)))
     _warn_of_losses(model, description)
@@ -64,7 +64,7 @@ def _shapes(description: Description) -> list[Shape]:
 
 
 def _kept(model: Model, description: Description) -> dict[tuple[str, str], list[Unread]]:
-    """What is written back as it was read, by the link or joint that it stands in."""
+    """The elements that are written back as they were read, by their link or joint."""
     names = {x.name for x in description.links} | {c.name for c in description.connections}
     found: dict[tuple[str, str], list[Unread]] = {}
     for x in model.unread:
@@ -95,7 +95,7 @@ def _link(out: Writer, link: Link, shapes: list[Shape], kept: list[Unread]) -> N
 
 
 def _material(out: Writer, shape: Shape) -> None:
-    """A material is named after what it is, as other readers share materials by name."""
+    """A material, named after its content, because other readers share materials by name."""
     color = "color_" + "".join(f"{round(255 * x):02x}" for x in shape.color)
     name = f"texture_{shape.texture}" if shape.texture else color
     with out.element("material", name=name):
@@ -176,7 +176,7 @@ def _limits(c: Connection, kind: str) -> dict[str, float]:
 
 
 def _on_the_world(description: Description) -> Description:
-    """The same robot; a root link that is mounted somewhere is fixed to one for the world."""
+    """The same robot; a root link that is mounted in the world is fixed to a link for it."""
     if description.root is None or description.root.joint is not None:
         return description
     world = fresh("world", {link.name for link in description.links})

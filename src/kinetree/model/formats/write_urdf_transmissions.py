@@ -1,4 +1,4 @@
-"""Motors as URDF has them: <transmission> of one joint and one actuator."""
+"""Motors in URDF: <transmission> of one joint and one actuator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_motors(out: Writer, equipment: Equipment) -> None:
 
 
 def lost_parts(equipment: Equipment) -> Iterator[str]:
-    """What of the equipment URDF cannot express."""
+    """The parts of the equipment that URDF cannot express."""
     for what, part in equipment.parts():
         if not (isinstance(part, Actuator) and is_motor(part)):
             yield f"{what} {part.name}"

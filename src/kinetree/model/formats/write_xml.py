@@ -28,12 +28,12 @@ class Writer:
         self._lines.append(f"{self._start(tag, {})}>{quoted(content)}</{tag}>")
 
     def copied(self, text: str) -> None:
-        """Elements as they are, each in a line."""
+        """Elements that are already text, one a line."""
         self._lines += [f"{'  ' * self._depth}{line}" for line in text.splitlines()]
 
     @contextmanager
     def element(self, tag: str, **attributes: str) -> Iterator[None]:
-        """An element around what is written inside."""
+        """An element around the elements written in the context."""
         self._lines.append(f"{self._start(tag, attributes)}>")
         before = len(self._lines)
         self._depth += 1
@@ -54,7 +54,7 @@ class Writer:
 
 
 def quoted(value: str) -> str:
-    """A text as an attribute has it between its quotes."""
+    """A text escaped for an attribute."""
     if _UNWRITABLE.search(value):
         raise ModelError(f"{value!r} has characters that XML cannot represent")
     from html import escape  # importing takes time
@@ -63,7 +63,7 @@ def quoted(value: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
-    """Names for a message: the first of them, and how many more there are."""
+    """Names for a message: the first of them, and the number of others."""
     shown = ", ".join(repr(name) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 

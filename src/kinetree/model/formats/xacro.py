@@ -1,10 +1,10 @@
 """Expanding xacro: properties, macros, conditions and includes become plain XML.
 
 The language is that of ROS's package xacro 2 (https://github.com/ros/xacro/wiki), and tests compare
-with it. It is not used here, since what a file holds can lead it to run any program, to read any
-file and to go on for ever. Here expressions are evaluated by `xacro_expressions.py`, files must lie
-in the robot's folders or in a package, environment variables are not read, and the number and depth
-of elements is bounded.
+with it. It is not used here, since a file can make it run any program, read any file and loop
+forever. Here expressions are evaluated by `xacro_expressions.py`, files must lie in the robot's
+folders or in a package, environment variables are not read, and the number and depth of elements is
+bounded.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from kinetree.model.formats.xacro_files import Surroundings
 from kinetree.model.formats.xacro_scope import Evaluation, Scope, truth
 from kinetree.model.formats.xml import LONGEST_NAME, Element, brief
 
-MOST_ELEMENTS = 50_000  # of the document that comes out, and of what macros make on the way
-DEEPEST = 80  # elements and macros in one another
+MOST_ELEMENTS = 50_000  # of the result, and of what macros generate on the way
+DEEPEST = 80  # depth of nested elements and macros
 PREFIX = "xacro:"
 PARAMETER = re.compile(
     r"\s*([^\s:=]+)\s*:?=\s*(\^\|?)?(\$\{[^}]*\}|\$\([^)]*\)|(?:'[^']*'|\"[^\"]*\"|[^\s'\"])*)"
@@ -57,12 +57,12 @@ def expanded(root: Element, finder: Finder, arguments: Mapping[str, str]) -> Ele
 
 @dataclass
 class _Macro:
-    """What a macro stands for.
+    """A macro.
 
     Arguments:
         body: the element that defines it.
         parameters: their names, blocks with * or ** before.
-        defaults: whether one is taken from around by default, and the text of its default.
+        defaults: for each, whether the outer scope is its default, and the text of its default.
     """
 
     body: Element
@@ -121,7 +121,7 @@ class _Expansion:
     def _children(
         self, element: Element, home: Element, macros: Macros, scope: Scope
     ) -> list[Element]:
-        """What the children of an element become; some change the element they are in."""
+        """The expansion of an element's children; some change the element they are in."""
         made: list[Element] = []
         for child in element.children:
             if child.tag.startswith(PREFIX):
@@ -133,7 +133,7 @@ class _Expansion:
     def _special(
         self, element: Element, home: Element, macros: Macros, scope: Scope
     ) -> list[Element]:
-        """What an element of xacro becomes."""
+        """The expansion of a xacro element."""
         tag = element.tag.removeprefix(PREFIX)
         if tag in ("if", "unless"):
             element.text("value")
@@ -163,7 +163,7 @@ class _Expansion:
     def _inside(
         self, element: Element, home: Element, macros: Macros, scope: Scope
     ) -> list[Element]:
-        """What is in an element that leaves no trace itself."""
+        """The expansion of the children of an element that is removed itself."""
         self._enter(element)
         made = self._children(element, home, macros, scope)
         self._depth -= 1

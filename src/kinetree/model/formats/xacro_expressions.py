@@ -3,8 +3,8 @@
 xacro's own evaluator passes expressions to Python's `eval` and can be led out of its restrictions,
 so this one walks the syntax tree itself and knows nothing but numbers, texts, lists, dictionaries,
 and the functions in `FUNCTIONS`. It has no attributes of Python's objects, no files and no modules.
-Each step costs something of a budget, each result as much as it is large: whatever a file holds,
-evaluating it takes bounded time and memory.
+Each step is charged to a budget, each result by its size: whatever a file holds, evaluating it
+takes bounded time and memory.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Namespace(dict[str, Any]):
 
 @dataclass
 class Budget:
-    """What evaluating a document may still cost."""
+    """The remaining budget for evaluating a document."""
 
     left: int = BUDGET
 
@@ -142,8 +142,8 @@ def evaluate(text: str, names: Mapping[str, Any], budget: Budget) -> Any:
 
     Arguments:
         text: of the expression.
-        names: what its names stand for.
-        budget: that it is taken from.
+        names: the values of its names.
+        budget: charged with the cost.
     """
     if len(text) > LONGEST:
         raise ExpressionError(f"it has more than {LONGEST} characters")
@@ -333,7 +333,7 @@ def _product(a: Any, b: Any) -> Any:
 
 
 def weight(value: Any) -> int:
-    """How large a value is; an error if it is too large.
+    """The size of a value; an error if it is too large.
 
     Arguments:
         value: of an expression.

@@ -20,7 +20,7 @@ from kinetree.model.formats.xacro_scope import literal
 from kinetree.model.formats.xml import LARGEST, TEXT, Element, brief, parse
 
 LARGEST_YAML = 1 << 18  # bytes: the reader of YAML is slow
-MOST_MATCHES = 1000  # files that one name with wildcards may mean
+MOST_MATCHES = 1000  # files that match a name with wildcards
 UNITS = {
     "!radians": 1.0,
     "!degrees": math.pi / 180.0,
@@ -33,7 +33,7 @@ UNITS = {
 
 
 class Surroundings:
-    """What is around a document.
+    """The environment of a document.
 
     Arguments:
         finder: of packages.
@@ -47,7 +47,7 @@ class Surroundings:
         self._yaml: dict[Path, Any] = {}
 
     def commands(self) -> dict[str, Callable[[list[str]], Any]]:
-        """What stands in $(...), by its first word."""
+        """The functions of $(...), by its first word."""
         return {
             "find": self.package,
             "arg": self.argument,
@@ -94,7 +94,7 @@ class Surroundings:
         return real if any(real.is_relative_to(home) for home in homes) else None
 
     def load_yaml(self, name: Any, budget: Budget) -> Any:
-        """What is in a file of YAML."""
+        """The content of a YAML file."""
         yaml = optional("yaml", "reading YAML for a xacro file")
         path = self._path(str(name))
         if path is None or not is_file(path):

@@ -14,14 +14,14 @@ from kinetree.model.formats.xacro_expressions import (
 )
 
 TOKEN = re.compile(r"(\$\$+[{(])|\$\{([^}]*)\}|\$\(([^)]*)\)|([^$]+|\$[^{($]+|\$$)")
-DEEPEST_VALUE = 40  # properties that are defined by one another
+DEEPEST_VALUE = 40  # depth of properties that refer to others
 
 
 class Evaluation:
     """Evaluates texts of a document.
 
     Arguments:
-        commands: what stands in $(...), by its first word.
+        commands: the functions of $(...), by its first word.
     """
 
     def __init__(self, commands: dict[str, Callable[[list[str]], Any]]) -> None:
@@ -141,7 +141,7 @@ class Scope(Namespace):
         return False
 
     def remove(self, name: str) -> None:
-        """Forget a name, here and in all scopes around."""
+        """Remove a name, here and in all outer scopes."""
         scope: Scope | None = self
         while scope is not None:
             scope.pop(name, None)

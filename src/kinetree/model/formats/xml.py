@@ -1,8 +1,8 @@
 """XML with line numbers, by a parser that reads nothing outside the text.
 
 A document type may only have a name. Declarations of its own, or from outside, are refused: no
-robot file needs them, they are how a small file becomes a large one or reads another, and parsers
-differ in where they take them to end.
+robot file needs them, they can expand a small file into a huge one or include another, and parsers
+disagree about where they end.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from xml.parsers import expat
 
 from kinetree.errors import FileFormatError
 
-# far beyond any robot, so that what is read takes bounded time and memory
-TEXT = "<string>"  # the file of a document that came from none
+# limits far beyond any robot, so that reading takes bounded time and memory
+TEXT = "<string>"  # the file name of a document given as text
 LARGEST = 1 << 26  # bytes
 MOST_ELEMENTS = 1_000_000  # elements
 DEEPEST = 500
 LONGEST_NAME = 500
 MARKUP = (b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\0<")
-"""How XML begins: with an element or a byte order mark, or with UTF-16 without one."""
+"""The first bytes of XML: an element or a byte order mark, or UTF-16 without one."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 

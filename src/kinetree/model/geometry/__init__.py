@@ -1,4 +1,4 @@
-"""What a robot can touch with: shapes, where they are, and which of them can touch."""
+"""Collision geometry: shapes, their poses, and the pairs that can touch."""
 
 from kinetree.model.geometry.collider import Collider
 from kinetree.model.geometry.contact_pair import ContactPair

@@ -1,4 +1,4 @@
-"""Two colliders that can touch, and how they act on each other when they do.
+"""Two colliders that can touch, and the parameters of their contact.
 
 The parameters are MuJoCo's, already combined for the pair: "Contact parameters" in the chapter
 "Computation" of its documentation.
@@ -26,16 +26,16 @@ class ContactPair:
 
     Arguments:
         first, second: the names of the colliders. Normals point from the first to the second.
-        condim: in how many directions a contact pushes: 1, the normal alone; 3, against sliding,
-            too; 4, also against turning about the normal; 6, also against rolling.
+        condim: the number of directions in which a contact pushes: 1, the normal alone; 3, against
+            sliding, too; 4, also against turning about the normal; 6, also against rolling.
         friction: one coefficient of sliding, or sliding, torsional (m) and rolling (m), or five:
             two of sliding, one torsional, two of rolling. It is kept as five.
         solref: the time constant (s) and damping ratio of the contact; or, both negative, its
             stiffness and damping.
         solimp: its impedance: smallest, largest, width (m), midpoint, power.
         solreffriction: as `solref`, for friction with elliptic cones; zeros for `solref` itself.
-        margin: forces act where the distance is less, m.
-        gap: touches without a force are reported where the distance is less than margin + gap, m.
+        margin: forces act below this distance, m.
+        gap: touches without a force are reported below the distance margin + gap, m.
     """
 
     first: str

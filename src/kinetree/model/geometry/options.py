@@ -13,12 +13,12 @@ INTEGRATORS = ("euler", "rk4", "implicit", "implicitfast", "discrete")
 
 @dataclass(frozen=True)
 class ContactOptions:
-    """MuJoCo's settings that say what contact means, not how it is solved.
+    """MuJoCo's settings that define contact, not those of its solver.
 
     Arguments:
         timestep: s.
         cone: of friction, "pyramidal" or "elliptic".
-        impratio: how much stiffer friction is than the normal direction, for elliptic cones.
+        impratio: the stiffness of friction relative to the normal direction, for elliptic cones.
         integrator: "euler", "rk4", "implicit", "implicitfast" or "discrete".
         limits: whether limits of joints act.
         refsafe: whether time constants of solref are at least twice the time step.
@@ -48,4 +48,4 @@ class ContactOptions:
 
 
 OPTIONS = ContactOptions()
-"""What robots have whose files say nothing else."""
+"""The defaults of robots whose files give no options."""

@@ -23,16 +23,16 @@ class Solid:
 
     @property
     def kind(self) -> str:
-        """What it is called in messages: "capsule"."""
+        """Its name in messages: "capsule"."""
         return type(self).__name__.lower()
 
     @property
     def bounding_radius(self) -> float | None:
-        """The radius of a ball about the origin that holds it, m; None if there is none."""
+        """The radius of a bounding sphere about the origin, m; None if it is unbounded."""
         return None
 
     def _take(self, name: str, value: Any) -> None:
-        """Replace what a user gave by what it means."""
+        """Set a field to the normalised form of the given value."""
         object.__setattr__(self, name, value)
 
     def _lengths(self) -> None:
@@ -60,7 +60,7 @@ class Plane(Solid):
 
 @dataclass(frozen=True)
 class Rectangle(Solid):
-    """A part of the plane z = 0 of its frame about the origin: what a rangefinder meets from above.
+    """A rectangle in the plane z = 0 about the origin, which a rangefinder meets from above.
 
     Arguments:
         half_x, half_y: half of its extent along x and y, m; infinite for no bound.

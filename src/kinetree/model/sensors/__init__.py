@@ -1,4 +1,4 @@
-"""Sensors: what is measured of a robot's state."""
+"""Sensors: measurements of a robot's state."""
 
 from kinetree.model.sensors.kinds import KINDS, SensorKind, Watch
 from kinetree.model.sensors.sensor import Carried, Sensor

@@ -1,6 +1,6 @@
-"""The kinds of sensors: what each refers to, and what it measures in which unit.
+"""The kinds of sensors: the object that each refers to, its quantities and their unit.
 
-What a contact sensor measures is said by its `Watch`.
+The quantities of a contact sensor are defined by its `Watch`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ QUATERNION = ("w", "x", "y", "z")
 
 @dataclass(frozen=True)
 class SensorKind:
-    """What sensors of one kind have in common.
+    """The properties of all sensors of one kind.
 
     Arguments:
         labels: of the numbers that it measures.
         unit: of these numbers; empty where it depends on a joint, or there is none.
-        of: what it refers to: "place", "joint", "tendon", "actuator" or "" for the whole robot.
+        of: its object: "place", "joint", "tendon", "actuator" or "" for the whole robot.
         relative: whether it may measure relative to another place.
-        positive: whether it measures numbers that are bounded from above only.
+        positive: whether its cutoff bounds from above only.
     """
 
     labels: tuple[str, ...]
@@ -53,7 +53,7 @@ KINDS: dict[str, SensorKind] = {
     "frameangacc": SensorKind(XYZ, "rad/s^2", "place"),
     "touch": SensorKind(ONE, "N", "place", positive=True),
     "rangefinder": SensorKind(ONE, "m", "place"),
-    # of what touches: its numbers are those of `Watch`
+    # of contacts: its numbers are those of `Watch`
     "contact": SensorKind((), "", ""),
     # of a link and all it carries
     "subtreecom": SensorKind(XYZ, "m", "place"),
@@ -93,23 +93,23 @@ FIELDS: dict[str, tuple[tuple[str, ...], str]] = {
     "normal": (("x", "y", "z"), ""),
     "tangent": (("x", "y", "z"), ""),
 }
-"""What can be shown of a contact, in this order: labels of its numbers, and their unit."""
+"""The fields of a contact, in this order: labels of their numbers, and the unit."""
 REDUCTIONS = ("none", "mindist", "maxforce", "netforce")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Watch(Checked):
-    """What a contact sensor watches: contacts of one side with the other.
+    """The contacts that a contact sensor watches: those of one side with the other.
 
     Arguments:
         first, second: the names of the colliders of each side; None for any. The normal points
             from the first side to the second.
-        fields: what is shown of each contact, of "found" (how many there are), "force" and
+        fields: the quantities of each contact, of "found" (the number of contacts), "force" and
             "torque" (along the normal and two tangents), "dist", "pos", "normal", "tangent".
         reduce: which contacts are shown: the first ones ("none"), those that overlap most
             ("mindist"), those with the largest force ("maxforce"), or all as one ("netforce"),
             whose force is in the world's axes, at their centre of force.
-        slots: how many contacts are shown. Slots that are not used are zero.
+        slots: the number of contacts shown. Unused slots are zero.
     """
 
     first: tuple[str, ...] | None = None

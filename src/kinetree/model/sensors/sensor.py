@@ -1,4 +1,4 @@
-"""A sensor: what it measures, and where."""
+"""A sensor: the quantity it measures, and its place."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from kinetree.model.sensors.kinds import KINDS, Watch
 from kinetree.spatial import Inertia, Vector3
 
 MAGNETIC_FIELD = Vector3(0.0, -0.5, 0.0)
-"""In the world's axes, as MuJoCo has it by default."""
+"""In the world's axes, MuJoCo's default."""
 
 
 ZONES = (Sphere, Capsule, Cylinder, Ellipsoid, Box)
-"""Shapes that a zone of touch can have."""
+"""The shapes that the zone of a touch sensor can have."""
 
 
 @dataclass(frozen=True)
 class Carried:
-    """What a link carries rigidly, and the joints that hang on it.
+    """The rigid part that a link carries, and the joints of its child bodies.
 
-    A force sensor measures what holds it, and a subtree is all of it.
+    A force sensor measures the wrench that supports it; a subtree sensor covers all of it.
 
     Arguments:
         inertia: of the link and all that is fixed to it, in the first of the frames.
         frames: the names of the link, first, and of the frames fixed to it.
-        joints: the names of the joints whose bodies hang on it.
+        joints: the names of the joints of its child bodies.
     """
 
     inertia: Inertia
@@ -57,18 +57,18 @@ class Sensor(Checked):
     Arguments:
         name: unique in a robot.
         kind: a key of `KINDS`, such as "gyro".
-        place: where it is, for the kinds that are at a place.
+        place: its place, for kinds that have one.
         of: the name of the joint, tendon or actuator, for the other kinds.
-        reference: relative to what it measures; None for the world.
-        carried: what hangs on it, for forces, torques and subtrees; `equip` finds it if None.
+        reference: the place relative to which it measures; None for the world.
+        carried: the part it carries, for forces, torques and subtrees; `equip` finds it if None.
         shapes: of a touch sensor its zone, with the link whose contacts count as its frame; of a
-            rangefinder all that it can meet; of a contact sensor a zone in which contacts count,
-            if it has one.
-        watch: what a contact sensor watches.
+            rangefinder all shapes that it can meet; of a contact sensor a zone in which contacts
+            count, if it has one.
+        watch: the contacts that a contact sensor watches.
         field: the magnetic field in the world's axes, for a magnetometer.
-        opposite: whether it shows the opposite numbers: what the child does to the parent.
+        opposite: whether its numbers are negated: those of the child on the parent.
         cutoff: the largest absolute value that it shows.
-        noise: the standard deviation of its noise, where noise is asked for.
+        noise: the standard deviation of its noise, for readings with noise.
     """
 
     name: str
@@ -106,12 +106,12 @@ class Sensor(Checked):
 
     @property
     def holds(self) -> bool:
-        """Whether what it shows depends on what hangs on it."""
+        """Whether its numbers depend on the part it carries."""
         return self.kind in ("force", "torque") or self.kind.startswith("subtree")
 
     @property
     def size(self) -> int:
-        """How many numbers it measures."""
+        """The number of measured numbers."""
         return len(self.labels)
 
     @property

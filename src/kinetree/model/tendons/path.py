@@ -9,7 +9,7 @@ from kinetree.model.checked import Checked
 from kinetree.model.place import Place
 
 KINDS = ("sphere", "cylinder")
-"""What a tendon can wrap around."""
+"""The kinds of bodies that a tendon can wrap around."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Wrap(Checked):
         kind: "sphere" or "cylinder", whose axis is z.
         radius: m.
         place: its centre and axes.
-        side: the name of the frame on whose side the tendon runs; None for the shorter way. Where
+        side: the name of the frame on whose side the tendon runs; None for the shorter path. If
             that frame is inside, the tendon runs through, and touches the wall from within.
     """
 
@@ -81,7 +81,7 @@ class Wrap(Checked):
 
 @dataclass(frozen=True)
 class Pulley(Checked):
-    """Where a tendon branches: what follows counts the divisor-th part of its length.
+    """A branching point of a tendon: the path after it counts 1 / divisor of its length.
 
     Arguments:
         divisor: a positive number.

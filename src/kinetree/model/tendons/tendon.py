@@ -1,4 +1,4 @@
-"""A tendon: what it does along its length, and what its length is."""
+"""Tendons: their lengths, and the springs, dampers and friction along them."""
 
 from __future__ import annotations
 
@@ -106,14 +106,14 @@ class FixedTendon(Tendon):
 
 @dataclass(frozen=True, kw_only=True)
 class SpatialTendon(Tendon):
-    """A tendon that takes the shortest way through points and around bodies.
+    """A tendon along the shortest path through points and around bodies.
 
     Arguments:
         name, stiffness, rest, damping, friction, limits, force_range: as of `Tendon`.
         limit_softness, friction_softness: as of `Tendon`.
         armature: has no effect.
-        path: what it runs through and around, in order. A body to wrap around has a point before
-            and after it; a pulley begins a new branch.
+        path: its points and wrapped bodies, in order. A wrapped body has a point before and after
+            it; a pulley begins a new branch.
     """
 
     path: tuple[Via | Wrap | Pulley, ...] = field(default=())

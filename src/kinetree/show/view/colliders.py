@@ -1,4 +1,4 @@
-"""What a robot touches with, as surfaces, and the planes of the world that it stands on."""
+"""The surfaces of a robot's colliders, and the planes of the world that it stands on."""
 
 from __future__ import annotations
 

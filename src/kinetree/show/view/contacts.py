@@ -12,21 +12,21 @@ from kinetree.show.view.parts import along
 from kinetree.typing import Array
 
 GRAVITY = 9.81
-"""For the scale of forces, m/s^2."""
+"""The gravity that scales force arrows, m/s^2."""
 LENGTH = 2.0
-"""Of a force equal to the robot's weight, in sizes of the robot."""
+"""The length of the arrow of the robot's weight, in sizes of the robot."""
 NORMAL = 0.1
 """The length of a normal, and the height of a cone, as a share of the robot's size."""
 ROUND = 24
-"""Corners of a cone's rim."""
+"""The number of corners of a cone's rim."""
 POINTS, NORMALS, CONES, FORCES = (40, 44, 52), (33, 102, 172), (120, 128, 138), (178, 24, 43)
 SEGMENTS = np.zeros((0, 2, 3), np.float32)
 
 
 class Marks(NamedTuple):
-    """What is drawn of the contacts of a state, in the world.
+    """The drawn marks of a state's contacts, in the world.
 
-    points: where shapes touch, (n, 3).
+    points: of contact, (n, 3).
     normals, forces: arrows, from and to, (n, 2, 3).
     cones: lines, (m, 2, 3).
     """
@@ -57,7 +57,7 @@ class Contacts:
         self._meters = LENGTH * size / max(mass * GRAVITY, 1e-9)
 
     def marks(self, q: Array, forces: Array) -> Marks:
-        """What is drawn of a state.
+        """The marks of a state.
 
         Arguments:
             q: configuration, (nq,).

@@ -10,9 +10,9 @@ from kinetree.robot import Robot
 from kinetree.typing import Array
 
 UNBOUNDED = 1.0
-"""How far the slider of a control without a range goes."""
+"""The range of the slider of a control without a range."""
 SMALL = 1e-6
-"""A change of an activation, for the slope of its rate."""
+"""The step of an activation in the finite difference of its rate."""
 
 
 class Controls:
@@ -20,7 +20,7 @@ class Controls:
 
     Arguments:
         gui: viser's controls, to which they are added.
-        robot: what has the actuators.
+        robot: the robot with the actuators.
 
     Attributes:
         handles: viser's sliders.
@@ -44,11 +44,11 @@ class Controls:
         return np.array([slider.value for slider in self.handles])
 
     def rest(self) -> None:
-        """Forget the activations."""
+        """Reset the activations to zero."""
         self.act = np.zeros(self._robot.actuation.na)
 
     def forces(self, q: Array, v: Array, dt: float) -> Array:
-        """The joint forces in a state; the activations go on by a step.
+        """The joint forces in a state; the activations advance by a step.
 
         Arguments:
             q, v: the state, (nq,) and (nv,).
@@ -63,7 +63,7 @@ class Controls:
         tau = actuation.forces(q, v, self.act, ctrl)
         rate = actuation.activation_rates(self.act, ctrl)
         slope = (actuation.activation_rates(self.act + SMALL, ctrl) - rate) / SMALL
-        # exponential Euler: exact for filters, however fast they are
+        # exponential Euler: exact for filters of any speed
         way = np.where(np.abs(slope) < SMALL, 1.0, slope * dt)
         share = np.where(np.abs(slope) < SMALL, 1.0, np.expm1(way) / way)
         self.act = np.clip(self.act + dt * share * rate, *actuation.ranges.activation.T)

@@ -43,7 +43,7 @@ class Filmed(ABC):
 
         Arguments:
             width, height: in pixels.
-            timeout: how long to wait for the browser, s.
+            timeout: the longest wait for the browser, s.
 
         Returns:
             (height, width, 3), bytes.
@@ -80,7 +80,7 @@ class Filmed(ABC):
     def _pictures(
         self, client: Any, fps: int, width: int, height: int, seconds: float | None
     ) -> Iterator[Array]:
-        """The pictures of a video. Nobody else moves the robot meanwhile."""
+        """The pictures of a video; the robot is not moved otherwise meanwhile."""
         end = seconds or (3.0 if self._path is None else self._path.end)
         with self._lock:
             for k in range(max(1, math.ceil(end * fps))):
@@ -90,7 +90,7 @@ class Filmed(ABC):
                     self._step(1.0 / fps)
                 self._draw()
                 self.server.flush()
-                rendered(client, 16, 16)  # afterwards the browser has drawn the new state
+                rendered(client, 16, 16)  # returns after the browser has drawn the new state
                 yield rendered(client, width, height)
 
     def _client(self) -> Any:

@@ -10,7 +10,7 @@ from kinetree.model.formats.meshes import Triangles
 from kinetree.typing import Array
 
 ROUND = 32
-"""Corners of a circle."""
+"""The number of corners of a circle."""
 
 
 def box(x: float, y: float, z: float) -> Triangles:
@@ -26,7 +26,7 @@ def box(x: float, y: float, z: float) -> Triangles:
 
 
 def turned(profile: Array) -> Triangles:
-    """The surface that a curve makes when it turns about z.
+    """The surface of revolution of a curve about z.
 
     Arguments:
         profile: points (radius, z) from the top to the bottom, (n, 2).
@@ -96,7 +96,7 @@ def primitive(kind: str, size: tuple[float, ...]) -> Triangles:
 
 
 def inertia_box(mass: float, rotational: Array) -> tuple[Array, Array]:
-    """The box of even density that has the same inertia.
+    """The box of uniform density with the same inertia.
 
     Arguments:
         mass: kg.

@@ -11,15 +11,15 @@ from kinetree.show.view.trajectory import Trajectory
 from kinetree.typing import Array
 
 KEPT = 600
-"""States of a simulation that are kept."""
+"""The number of states of a simulation that are kept."""
 COLORS = ("#0b6e99", "#d9730d", "#448361", "#9065b0", "#c14c8a", "#787774")
 
 
 class JointForces:
     """A plot of the forces of one joint, hidden until one is chosen.
 
-    Of a trajectory it has the forces over all of its time, those that were recorded or else those
-    that inverse dynamics finds. Of a simulation it grows.
+    For a trajectory it shows the forces over its whole duration, recorded ones or else those by
+    inverse dynamics. For a simulation it grows with time.
 
     Arguments:
         gui: viser's.

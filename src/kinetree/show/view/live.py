@@ -19,19 +19,19 @@ from kinetree.show.view.pull import Pull
 from kinetree.typing import Array
 
 STEP = 1 / 800
-"""Of the simulation, s."""
+"""The time step of the simulation, s."""
 SAG = 0.15
-"""How far a joint gives way under the robot's weight at the distance of its size, rad."""
+"""The deflection of a held joint under the robot's weight at the distance of its size, rad."""
 SETTLING = 0.03
 """The ratio of damping to stiffness of a held joint, s."""
 SWEEPS = 8
-"""Over the joints that are at their limits."""
+"""The number of Gauss-Seidel sweeps over the joints at their limits."""
 LIFTS = 30
-"""The most attempts to lift a robot out of its ground; one is enough on level ground."""
+"""The most attempts to lift a robot out of the ground; one is enough on level ground."""
 
 
 class Live:
-    """A robot that moves by itself.
+    """The live simulation of a robot.
 
     Arguments:
         robot: what is simulated.
@@ -49,7 +49,7 @@ class Live:
         self._gains: tuple[Array, Array] = np.zeros(robot.nv), np.zeros(robot.nv)
         self.stands = bool(_floating(robot.model)) and bool(robot.contact.pairs)
         self.tau: Array = np.zeros(robot.nv)
-        # contacts are solved for together with limits
+        # contacts and limits are solved together
         self._limits = [] if robot.contact.pairs else _limited(robot.model)
         self.controls: Controls | None = None
 
@@ -60,7 +60,7 @@ class Live:
             gui: viser's controls, to which the sliders are added.
 
         Returns:
-            Maps the title of a tab to what fills it.
+            Maps the title of a tab to the function that fills it.
         """
 
         def add() -> None:
@@ -69,7 +69,7 @@ class Live:
         return {"Controls": add} if self._robot.model.equipment.actuators else {}
 
     def rest(self, tau: Array | None = None) -> None:
-        """Forget what the joints held: the state was chosen by someone else.
+        """Forget the held positions: the state was set from outside.
 
         Arguments:
             tau: the joint forces of that state, (nv,); zero by default.
@@ -88,7 +88,7 @@ class Live:
             q, v: the state, (nq,) and (nv,).
             passed: the time, s.
             damping: in proportion to the mass matrix, 1/s.
-            hold: whether springs hold the joints where they were at first.
+            hold: whether springs hold the joints at their first positions.
 
         Returns:
             q, v: (nq,) and (nv,).
@@ -99,7 +99,7 @@ class Live:
             self._take(q)
         steps = max(1, math.ceil(passed / STEP))
         for _ in range(steps):
-            # in proportion to M: as strong for a wrist as for a waist, and never stiff
+            # in proportion to M: equal decay for light and heavy links, and never stiff
             self.tau = -damping * (self._robot.mass_matrix(q) @ v)
             if self._posture is not None:
                 stiffness, resistance = self._gains
@@ -124,7 +124,7 @@ class Live:
         for at, _, lower, upper in self._limits:
             q[at] = min(max(q[at], lower), upper)
         inverse, impulses = self._robot.mass_matrix_inverse(q), np.zeros(len(v))
-        for _ in range(SWEEPS):  # Gauss-Seidel: impulses that push inwards, and none that pulls
+        for _ in range(SWEEPS):  # Gauss-Seidel: impulses may push inwards only
             for k, sign in signs:
                 change = max(impulses[k] - sign * v[k] / inverse[k, k], 0.0) - impulses[k]
                 impulses[k] += change
@@ -146,7 +146,7 @@ class Live:
         return self._robot.contact.forces(q, v, self.tau, external=pull)
 
     def _take(self, q: Array) -> None:
-        """Hold the joints as they are, except those of free bodies, which nothing drives."""
+        """Hold the joints at their positions, except those of free bodies, which nothing drives."""
         model, units = self._robot.model, self._robot.labels.v_units
         size, mass = extent(model), sum(float(x.inertia.mass) for x in model.bodies)
         turning = mass * GRAVITY * size / SAG
@@ -154,19 +154,19 @@ class Live:
         for i in _floating(model):
             stiffness[model.v_slices[i]] = 0.0
         felt = 1.0 / np.diag(self._robot.mass_matrix_inverse(q))
-        # springs and dampers that a step can follow, also where a link is light
+        # springs and dampers that are stable at this time step, for light links, too
         stiffness = np.minimum(stiffness, 0.25 * felt / STEP**2)
         self._gains = stiffness, np.minimum(SETTLING * stiffness, 0.5 * felt / STEP)
         self._posture = q
 
 
 def _floating(model: Model) -> list[int]:
-    """The bodies that nothing connects to the world: position and quaternion."""
+    """The first coordinates of floating bodies: position and quaternion."""
     return [i for i, x in enumerate(model.bodies) if x.parent == WORLD and x.joint.nq == 7]
 
 
 def _limited(model: Model) -> list[tuple[int, int, float, float]]:
-    """The places in q and v of each coordinate that has limits, and these."""
+    """The indices in q and v of each coordinate that has limits, and its limits."""
     found = []
     for i in model.coordinate_order:
         joint, limits = model.bodies[i].joint, model.bodies[i].limits
@@ -177,7 +177,7 @@ def _limited(model: Model) -> list[tuple[int, int, float, float]]:
 
 
 def above_ground(robot: Robot, q: Array) -> Array:
-    """The same configuration, lifted until nothing of a floating robot is in the ground.
+    """The configuration, lifted until no part of a floating robot is in the ground.
 
     Arguments:
         robot: what is lifted.

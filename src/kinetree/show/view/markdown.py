@@ -4,9 +4,9 @@ from __future__ import annotations
 
 
 def literal(text: str) -> str:
-    """A text that Markdown shows as it is, whatever is in it.
+    """A text escaped so that Markdown shows it literally.
 
-    Names come from files. As Markdown they could hold HTML, code that the browser runs, and
-    pictures of files of this computer.
+    Names come from files. As Markdown they could contain HTML, code that the browser runs, and
+    pictures from this computer's files.
     """
     return "".join(x if x.isalnum() or x == " " else f"&#{ord(x)};" for x in text)

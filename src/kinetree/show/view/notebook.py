@@ -1,9 +1,9 @@
-"""The viewer's page under the cell of a notebook, also if the kernel runs on another computer.
+"""Shows the viewer's page under a notebook's cell, also if the kernel runs on another computer.
 
 The page of a notebook on this computer opens the viewer's own address. A notebook server elsewhere
-passes requests on, if jupyter-server-proxy is installed there: BASE/proxy/PORT/. Under which name
-the browser knows that server is unknown here, so the address contains a key instead, which only the
-notebook has (visitors.py).
+forwards requests, if jupyter-server-proxy is installed there: BASE/proxy/PORT/. The browser's name
+for that server is unknown here, so the address contains a key instead, which only the notebook has
+(visitors.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from typing import Any
 
 HEIGHT = 560
-"""Of the page, pixels."""
+"""The height of the page, pixels."""
 SCRIPT = """
 (async () => {
   const frame = document.getElementById(%(name)s), port = %(port)d;
@@ -36,14 +36,14 @@ SCRIPT = """
 
 
 def page(url: str, port: int, key: str) -> str:
-    """The HTML of a cell's output that has the viewer in it.
+    """The HTML of a cell's output with the viewer.
 
     Arguments:
         url: the viewer's address on this computer.
         port: on which it listens.
-        key: what the address contains if it is reached through a notebook server.
+        key: a part of the address if it is reached through a notebook server.
     """
-    name = f"kinetree-{secrets.token_hex(8)}"  # another one under each cell
+    name = f"kinetree-{secrets.token_hex(8)}"  # unique under each cell
     words = {"name": json.dumps(name), "port": port, "key": json.dumps(key), "url": json.dumps(url)}
     style = "border:0;width:100%"
     return (
@@ -53,7 +53,7 @@ def page(url: str, port: int, key: str) -> str:
 
 
 def cell() -> int | None:
-    """The number of the notebook's cell that runs; None outside of notebooks."""
+    """The number of the running cell; None outside of notebooks."""
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell.execution_count if hasattr(shell, "kernel") else None
 

@@ -1,4 +1,4 @@
-"""What the viewer's page says in numbers: of the state, of a link, and energy over time."""
+"""The numbers on the viewer's page: of the state, of a link, and energy over time."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from kinetree.typing import Array
 
 ENERGIES = (("kinetic", "#0b6e99"), ("potential", "#d9730d"), ("total", "#333333"))
 KEPT = 600
-"""States of the plot of energies."""
+"""The number of states in the plot of energies."""
 
 
 def of_state(robot: Robot, q: Array, v: Array) -> str:
     """The numbers of a state, as a table in Markdown.
 
     Arguments:
-        robot: what has the state.
+        robot: the robot.
         q, v: (nq,) and (nv,).
     """
     if not any(float(body.inertia.mass) > 0.0 for body in robot.model.bodies):

@@ -13,16 +13,16 @@ from kinetree.model.formats.files import read_file
 from kinetree.model.formats.meshes import LARGEST_MESH, MESHES, Triangles, load_mesh
 
 MATERIALS = (".mtl", ".png", ".jpg", ".jpeg")
-"""Files beside a mesh that it may name: materials and textures."""
+"""Endings of files next to a mesh that it may name: materials and textures."""
 MOST_COLORS = 24
-"""Textures have more colours; these are rounded."""
+"""Triangles with more colours than this, as of textures, get rounded ones."""
 
 
 class Texture(NamedTuple):
     """A picture on a surface.
 
-    places: where each vertex is in the picture, (vertices, 2), from 0 to 1, from its lower left.
-    image: the picture, as PIL has it.
+    places: texture coordinates of the vertices, (vertices, 2), from 0 to 1, from the lower left.
+    image: a picture of PIL's.
     colors: the mean colour of each triangle, (triangles, 3), from 0 to 255.
     """
 
@@ -46,13 +46,13 @@ class Painted(NamedTuple):
 def painted_mesh(
     path: Path, scale: tuple[float, ...], texture: Path | None = None
 ) -> list[Painted]:
-    """The triangles of a file, those of each colour apart; empty if it cannot be read.
+    """The triangles of a file, grouped by colour; empty if it cannot be read.
 
     Arguments:
         path: of an STL, OBJ, PLY, GLB or DAE file.
         scale: along x, y and z; one if empty.
-        texture: of a picture that is put on the mesh instead of its own colours, where the file
-            says how.
+        texture: of a picture that replaces the mesh's own colours, if the file has texture
+            coordinates.
     """
     kind = path.suffix.lower()
     if kind == ".stl":  # which has no colours
@@ -90,7 +90,7 @@ class _Beside:
 def _painted(content: bytes, kind: str, folder: Path, texture: Path | None) -> list[Painted]:
     import trimesh
 
-    try:  # from memory: of the files that this one names it opens only those beside it
+    try:  # from memory, so that trimesh opens only files next to this one
         beside: Any = _Beside(folder)
         scene: Any = trimesh.load_scene(io.BytesIO(content), file_type=kind, resolver=beside)
         solids = [x for x in scene.dump() if isinstance(x, trimesh.Trimesh)]
@@ -146,7 +146,7 @@ def _joined(parts: list[Triangles]) -> Triangles:
 
 
 def _faces_by_color(mesh: Any) -> dict[tuple[int, ...], Any]:
-    """The faces of a mesh by their colours, of bytes; an empty one if the file gives none."""
+    """The faces of a mesh by colour, in bytes; the empty colour if the file gives none."""
     visual, faces = mesh.visual, np.asarray(mesh.faces)
     if visual.kind is None:
         return {(): faces}

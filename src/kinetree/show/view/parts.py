@@ -1,4 +1,4 @@
-"""What a robot is drawn with: meshes if they can be read, primitives, or boxes of equal inertia."""
+"""The surfaces of a robot: meshes if they can be read, primitives, or boxes of equal inertia."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from kinetree.spatial import Transform
 from kinetree.typing import Array
 
 BONE = 0.012
-"""The radius of what connects joints, as a share of the robot's size."""
+"""The radius of the bones between joints, as a share of the robot's size."""
 
 
 class Surface(NamedTuple):
     """A surface fixed in a body.
 
-    body: its number, or WORLD.
+    body: its index, or WORLD.
     pose: in the body's frame, (4, 4).
     source: "mesh", "primitive", "inertia" or "bone".
     color: red, green, blue and opacity, from 0 to 1, as the robot file has it; empty if none.
@@ -47,7 +47,7 @@ class Surface(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """What a robot is drawn with.
+    """The drawing of a robot.
 
     surfaces: its surfaces.
     failed: the meshes that are not drawn, as its file names them, each with the reason.
@@ -63,7 +63,7 @@ def matrix(X: Transform) -> Array:
 
 
 def parts(model: Model, folder: Path | None = None) -> Drawing:
-    """Everything that is drawn of a robot.
+    """The drawing of a robot.
 
     Arguments:
         model: of the robot.
@@ -92,7 +92,7 @@ def parts(model: Model, folder: Path | None = None) -> Drawing:
 
 
 def _instead(model: Model, drawn: set[int]) -> list[Surface]:
-    """What is drawn of the bodies that have no shapes."""
+    """The surfaces of bodies without shapes."""
     found = list[Surface]()
     for i, body in enumerate(model.bodies):
         if i not in drawn:
@@ -101,7 +101,7 @@ def _instead(model: Model, drawn: set[int]) -> list[Surface]:
 
 
 def extent(model: Model) -> float:
-    """The size of a robot, m: how far its farthest body is, along the tree."""
+    """The size of a robot, m: the distance of its farthest body, along the tree."""
     reach = {WORLD: 0.0}
     for i, body in enumerate(model.bodies):
         reach[i] = reach[body.parent] + float(np.linalg.norm(matrix(body.placement)[:3, 3]))
@@ -122,7 +122,7 @@ def _surfaces(
     """The surfaces of a shape; none if its mesh is missing or cannot be read.
 
     Arguments:
-        failed: gets the file of such a mesh, and the reason.
+        failed: receives the file of such a mesh, and the reason.
     """
     frame = model.frame(shape.link)
     pose = matrix(frame.placement @ shape.placement)

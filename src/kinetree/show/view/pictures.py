@@ -17,7 +17,7 @@ GREY = 235
 def heat_map(matrix: Array, side: int = SIDE) -> Picture:
     """A matrix as a picture: blue for negative numbers, red for positive ones.
 
-    Colours follow the square root of the size, so that small entries can be told from zero.
+    Colours follow the square root of the size, so that small entries differ visibly from zero.
 
     Arguments:
         matrix: (n, m).

@@ -1,4 +1,4 @@
-"""Pulling a link with the mouse: a spring from the point that was taken to the pointer."""
+"""Pulling a link with the mouse: a spring from the grabbed point to the pointer."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from kinetree.robot import Robot
 from kinetree.typing import Array, ArrayLike
 
 STIFFNESS = 40.0
-"""Of the spring, for each kg of the robot, N/m."""
+"""The stiffness of the spring, for each kg of the robot, N/m."""
 FASTEST = 100.0
-"""How fast a light link may swing on the spring, rad/s: the simulation's steps must follow."""
+"""The highest frequency of a light link on the spring, rad/s, for a stable simulation."""
 COLOR = (235, 160, 20)
 
 
 class Pull:
-    """A link that the mouse holds, if any.
+    """The link that the mouse holds, if any.
 
     Arguments:
         scene: viser's.
         robot: what is pulled.
-        begin: called when a link is taken.
+        begin: called when a link is grabbed.
     """
 
     def __init__(self, scene: Any, robot: Robot, begin: Callable[[], None]) -> None:
@@ -55,12 +55,12 @@ class Pull:
         handle.on_drag("left")(drag)
 
     def take(self, body: str, q: Array, position: Array) -> None:
-        """Take a link.
+        """Grab a link.
 
         Arguments:
             body: its name.
             q: the configuration, (nq,).
-            position: of the point that is taken, in the world, (3,), m.
+            position: of the grabbed point, in the world, (3,), m.
         """
         pose = self._robot.pose(q, body)
         self._point = pose[:3, :3].T @ (position - pose[:3, 3])
@@ -78,12 +78,12 @@ class Pull:
         """Move the pointer.
 
         Arguments:
-            target: where it is, in the world, (3,), m.
+            target: its position in the world, (3,), m.
         """
         self._target = target
 
     def external(self, q: Array, v: Array) -> Mapping[Any, ArrayLike] | None:
-        """The wrench on the link that is held, as `external=` takes it; None if there is none.
+        """The wrench on the held link, in the form of `external=`; None if there is none.
 
         Arguments:
             q, v: the state, (nq,) and (nv,).
@@ -114,13 +114,13 @@ class Pull:
         self._line.points, self._line.visible = points, True
 
     def _felt_mass(self, q: Array, body: str, arm: Array) -> float:
-        """The least mass that a force at a point of a link feels, in any direction, kg."""
+        """The least apparent mass at a point of a link, over all directions, kg."""
         J = self._robot.jacobian(q, body, axes="origin")
         at = J[:3] - np.cross(arm, J[3:], axisb=0, axisc=0)
         mobility = at @ self._robot.mass_matrix_inverse(q) @ at.T
         return 1.0 / max(float(np.linalg.eigvalsh(mobility)[-1]), 1.0 / self._mass)
 
     def _held(self, q: Array, body: str) -> Array:
-        """The point that is held, in the world, (3,)."""
+        """The held point, in the world, (3,)."""
         pose = self._robot.pose(q, body)
         return pose[:3, :3] @ self._point + pose[:3, 3]

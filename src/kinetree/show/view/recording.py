@@ -60,7 +60,7 @@ def rendered(client: Any, width: int, height: int, timeout: float = 20.0) -> Arr
     Arguments:
         client: viser's handle of the browser.
         width, height: in pixels.
-        timeout: how long to wait for the browser, s.
+        timeout: the longest wait for the browser, s.
     """
     picture = client.get_render(height, width, transport_format="png", timeout=timeout)
     return on_white(np.asarray(picture))

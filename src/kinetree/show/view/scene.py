@@ -22,12 +22,12 @@ LAYERS = (
     *("surfaces", "constraints", "contacts", "colliders"),
     *("frames", "axes", "centers", "ellipsoids", "torques"),
 )
-"""What can be shown and hidden."""
+"""The layers that can be shown and hidden."""
 SHOWN = ("surfaces", "constraints")
-"""What is shown at first."""
+"""The layers that are visible at first."""
 COLORS = ((214, 220, 228), (58, 110, 165))
 SIDES = {"left": (58, 110, 165), "right": (196, 98, 58)}
-"""Of what is drawn instead of shapes, by what a body's name has in it."""
+"""Colours of inertia boxes and bones, by a word in a body's name."""
 BONES, CENTERS, ELLIPSOIDS = (120, 128, 138), (235, 160, 20), (80, 170, 120)
 AXES, CONSTRAINTS, COLLIDERS = (40, 44, 52), (217, 115, 13), (126, 87, 194)
 POSITIVE, NEGATIVE = (178, 24, 43), (33, 102, 172)
@@ -35,16 +35,16 @@ BOX = box(1.0, 1.0, 1.0)
 
 
 class Scene:
-    """The nodes of a robot: one a body, which everything fixed in it hangs on.
+    """The nodes of a robot: one a body, with child nodes for everything fixed in it.
 
     Arguments:
         scene: viser's, or anything with its methods.
         robot: what is drawn.
         folder: where meshes are looked for; by default in the folder of the robot file.
 
-    surfaces: how many there are of each source, as in `parts.Surface`.
+    surfaces: the number from each source, as in `parts.Surface`.
     failed: the meshes that are not drawn, each with the reason.
-    clickable: what is drawn of links, each with the link's name.
+    clickable: the nodes of links, each with the link's name.
     joint_axes: the axes of joints, each with the name of the link that the joint moves.
     """
 
@@ -100,8 +100,8 @@ class Scene:
 
         Arguments:
             q: configuration, (nq,).
-            contact_forces: as `robot.contact.forces` gives them, (ntouches, 3), N; contacts are
-                not drawn anew if None.
+            contact_forces: as `robot.contact.forces` gives them, (ntouches, 3), N; contacts are not
+                redrawn if None.
         """
         poses = self.robot.poses(q)
         for i, pose in enumerate(poses):
@@ -239,7 +239,7 @@ class Scene:
                 yield axis / np.linalg.norm(axis)
 
     def _add_constraints(self) -> Any:
-        """A ball where a constraint acts on each of its frames; the lines between them, or None."""
+        """A ball at each end of each constraint; the lines between the ends, or None."""
         surface = ellipsoid(*np.full(3, 0.025 * self.size))
         for k, ends in enumerate(self._ends):
             for side, end in zip(("frame", "base"), ends, strict=False):
@@ -259,12 +259,12 @@ class Scene:
         return lines
 
     def _gaps(self, poses: Array) -> Array:
-        """Where the two ends of each constraint are in the world, (lines, 2, 3)."""
+        """The two ends of each constraint in the world, (lines, 2, 3)."""
         pairs = [[end.at(poses) for end in ends] for ends in self._ends if len(ends) == 2]
         return np.array(pairs, np.float32)
 
     def _add_torques(self) -> dict[int, Any]:
-        """A bar along the axis of each joint with one, by the number of its velocity."""
+        """A bar along the axis of each joint with one axis, by the index of its velocity."""
         found = {}
         model = self.robot.model
         bar = cylinder(0.012 * self.size, 1.0)
@@ -285,7 +285,7 @@ class Scene:
         return found
 
     def _update_torques(self, forces: Array) -> None:
-        """Bars as long as forces are large; at the limit, four fifths of the robot's size."""
+        """Scale the bars with the forces: at the limit, four fifths of the robot's size."""
         limits = self.robot.limits.effort
         largest = np.abs(forces).max() or 1.0
         full = np.where(np.isfinite(limits) & (limits > 0), limits, largest)
@@ -296,7 +296,7 @@ class Scene:
 
 
 def _box_corners(surface: Triangles) -> Array:
-    """The corners of the box along the axes that holds a surface, as columns (x, y, z, 1)."""
+    """The corners of a surface's axis-aligned bounding box, as columns (x, y, z, 1)."""
     low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
     inside = BOX.vertices + 0.5
     return np.concatenate([(low + inside * (high - low)).T, np.ones((1, len(inside)))])
@@ -308,7 +308,7 @@ def _safe(name: str) -> str:
 
 
 def _textured(part: Surface) -> Any:
-    """A surface with a picture on it, as the package trimesh has it."""
+    """A textured surface as a mesh of trimesh."""
     import trimesh
 
     assert part.texture is not None

@@ -1,4 +1,4 @@
-"""The viewer's sliders, one for each velocity: the way from the neutral configuration."""
+"""The viewer's sliders, one for each velocity: the displacement from the neutral configuration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kinetree.robot import Robot
 from kinetree.typing import Array
 
 TURN, METRE = np.pi, 1.0
-"""How far sliders of joints without limits go."""
+"""The range of sliders of joints without limits."""
 
 
 class Sliders:
@@ -80,7 +80,7 @@ def closed(robot: Robot, q: Array, held: Sequence[str] = ()) -> Array:
 
 
 def _rows(robot: Robot) -> list[tuple[str, float, float]]:
-    """The label of each slider, and where it ends."""
+    """The label and the range of each slider."""
     units = [unit.split("/")[0] for unit in robot.labels.v_units]
     labels = [f"{name}, {unit}" for name, unit in zip(robot.labels.v, units, strict=True)]
     lower, upper = slider_limits(robot)
@@ -95,7 +95,7 @@ def _add(gui: Any, label: str, low: float, high: float, moved: Callable[[Any], N
 
 
 def slider_limits(robot: Robot) -> tuple[Array, Array]:
-    """How far each slider goes: the limits of joints, or a turn or a metre where there are none.
+    """The range of each slider: the limits of its joint, or a turn or a metre if there are none.
 
     Arguments:
         robot: what they move.

@@ -1,4 +1,4 @@
-"""What surrounds the robot on the viewer's page: the ground, and the camera's first place."""
+"""The ground on the viewer's page, and the first position of the camera."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ from kinetree.simulate.result import Simulation
 from kinetree.typing import Array, ArrayLike
 
 Playable = Mapping[str, ArrayLike] | Motion | MotionCapture | str | os.PathLike[str]
-"""What the viewer plays; a `Simulation` is a mapping."""
+"""The motions that the viewer plays; a `Simulation` is a mapping."""
 RATE = 100.0
-"""States a second of a trajectory without times."""
+"""The states per second of a trajectory without times."""
 
 
 class Trajectory:
@@ -55,7 +55,7 @@ class Trajectory:
         self.end = float(self._times[-1])
 
     def at(self, t: float) -> tuple[Array, Array]:
-        """The state at a time, between the given ones along the manifold.
+        """The state at a time, interpolated on the manifold.
 
         Arguments:
             t: s.
@@ -102,7 +102,7 @@ class Trajectory:
 
 
 def _finite_count(states: Array, times: Array) -> int:
-    """How many states there are before one that is not finite; a warning if there is such a one."""
+    """The number of states before the first that is not finite; a warning if there is one."""
     finite: Any = np.isfinite(states).all(axis=1)
     if finite.all():
         return len(states)

@@ -32,11 +32,11 @@ from kinetree.show.view.visitors import check_address, start
 from kinetree.typing import Array, ArrayLike
 
 FRAME = 1 / 40
-"""Between two pictures, s."""
+"""The time between two pictures, s."""
 NUMBERS_EVERY = 0.15
-"""Between two updates of the heat maps and bars, s."""
+"""The time between two updates of the heat maps and bars, s."""
 NEARBY = 2.0
-"""How far from where it starts a trajectory is kept in view, in sizes of the robot."""
+"""The distance from its start up to which a trajectory is kept in view, in sizes of the robot."""
 
 
 class Viewer(Filmed):
@@ -95,12 +95,12 @@ class Viewer(Filmed):
         self._add_controls()
         self._running = run
         self.scene.update(self.q)
-        if run:  # numbers follow when their kernels are compiled, the page is up before
+        if run:  # the page opens first; numbers follow when their kernels are compiled
             threading.Thread(target=self._loop, name="kinetree viewer", daemon=True).start()
         if notebook.cell() is not None:
             self._ipython_display_()
 
-    # what a user does
+    # the user's interface
 
     def set(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Show a state.
@@ -167,7 +167,7 @@ class Viewer(Filmed):
     # the page
 
     def _bounds(self) -> tuple[Array, Array]:
-        """The corners of a box around the robot, and around where its trajectory leads nearby."""
+        """The corners of a box around the robot and the nearby part of its trajectory."""
         low, high = self.scene.bounds(self.q)
         if self._path is None:
             return low, high
@@ -216,7 +216,7 @@ class Viewer(Filmed):
         )
 
     def _rows_in_words(self) -> str:
-        """What constraints take of the degrees of freedom."""
+        """The number of constraint rows, in words."""
         rows = len(self.robot.model.constraint_labels)
         return f", {rows} rows of constraints" if rows else ""
 
@@ -265,7 +265,7 @@ class Viewer(Filmed):
     # time
 
     def tick(self, passed: float) -> None:
-        """Advance whatever runs, and show the state if it changed.
+        """Advance the trajectory or the simulation, and show the state if it changed.
 
         Arguments:
             passed: the time since the last call, s.
@@ -285,13 +285,13 @@ class Viewer(Filmed):
             now = time.perf_counter()
             try:
                 self.tick(now - last)
-            except Exception as e:  # whatever it is, the page stays up and says it
+            except Exception as e:  # of any kind: the page stays up and reports it
                 self._stop_for(e)
             last = now
             time.sleep(max(0.0, FRAME - (time.perf_counter() - now)))
 
     def _stop_for(self, error: Exception) -> None:
-        """Stop what moves the robot, and say why."""
+        """Stop the motion, and show the error."""
         with self._lock:
             self._simulate.value = False
             if self._path is not None:
@@ -311,7 +311,7 @@ class Viewer(Filmed):
         self._changed = True
 
     def _start_simulation(self) -> None:
-        """Simulate because a link was taken."""
+        """Start the simulation when a link is grabbed."""
         self._simulate.value = True
         self._pause_player()
 

@@ -1,9 +1,9 @@
-"""Who may open the viewer's page: requests for this computer, made by the page itself.
+"""Access control of the viewer's page: only requests for this computer, made by the page itself.
 
-Another web page can open a connection to any address that the browser reaches, this
-computer's own included. The browser then sends the other page's *Origin*. Or a name of theirs leads
-here (DNS rebinding): then the *Host* is that name. Both headers are checked before viser answers.
-A request whose path begins with a key that only a notebook has may have any.
+Another web page can open a connection to any address that the browser reaches, this computer's own
+included. The browser then sends that page's *Origin*. Or its domain resolves to this computer (DNS
+rebinding): then the *Host* is that domain. Both headers are checked before viser answers. A request
+whose path begins with a key that only a notebook has may have any headers.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from urllib.parse import urlsplit
 from kinetree.errors import KinetreeError
 
 SERVER_MODULE = "viser.infra._infra"
-"""Where viser starts its server."""
+"""The module in which viser starts its server."""
 STARTING = threading.Lock()
 
 
 def refusal(
     hosts: Sequence[str], origins: Sequence[str], local: Collection[str], allowed: Collection[str]
 ) -> str | None:
-    """Why a request is not answered; None if it is.
+    """The reason for refusing a request; None if it is answered.
 
     Arguments:
         hosts: its Host headers; exactly one is valid.
         origins: its Origin headers: none if no page made the request.
-        local: names of this computer; any address in numbers is valid, too: no name leads there.
+        local: names of this computer; any numeric address is valid, too: DNS is not involved.
         allowed: names of other hosts, whose pages are answered.
     """
     if len(hosts) != 1 or len(origins) > 1:
@@ -49,15 +49,15 @@ def refusal(
 
 
 def start(viser: Any, allowed: Collection[str], key: str, host: str, **options: Any) -> Any:
-    """viser's server, which answers no requests but for this computer and of its own page.
+    """viser's server, which answers only requests for this computer by its own page.
 
-    viser has no option for it. It hands a function that sees each request first to the package
-    websockets; that function is wrapped here.
+    viser has no option for this. It passes the package websockets a function that sees each request
+    first; that function is wrapped here.
 
     Arguments:
         viser: the module.
         allowed: names of other hosts, whose pages are answered, too.
-        key: requests for /key are answered, whoever makes them.
+        key: requests for /key are answered for any host and origin.
         host: the address to listen on.
         options: of the server.
     """
@@ -68,7 +68,7 @@ def start(viser: Any, allowed: Collection[str], key: str, host: str, **options: 
     others = {name.lower() for name in allowed}
 
     def serve(*arguments: Any, process_request: Any = None, **settings: Any) -> Any:
-        if getattr(process_request, "__module__", None) != SERVER_MODULE:  # somebody else's server
+        if getattr(process_request, "__module__", None) != SERVER_MODULE:  # not viser's server
             return begin(*arguments, process_request=process_request, **settings)
 
         def process(connection: Any, request: Any) -> Any:
@@ -99,10 +99,10 @@ def start(viser: Any, allowed: Collection[str], key: str, host: str, **options: 
 
 
 def without_key(request: Any, key: str) -> bool:
-    """Take the key off the path of a request, if it begins with it; whether it does.
+    """Remove the key from the start of a request's path; whether it was there.
 
     Arguments:
-        request: as the package websockets has it.
+        request: of the package websockets.
         key: the first word of the path.
     """
     path, mark, query = request.path.partition("?")
@@ -114,7 +114,7 @@ def without_key(request: Any, key: str) -> bool:
 
 
 def check_address(host: str) -> None:
-    """Refuse an address that is not one of this computer; the server would only hang.
+    """Refuse an address that this computer does not have; the server would hang.
 
     Arguments:
         host: the address to listen on.

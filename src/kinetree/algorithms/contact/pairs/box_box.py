@@ -4,8 +4,8 @@ The boxes are apart, or overlap least, along the normal of a face of either or o
 edges: the separating axis theorem, S. Gottschalk, M. C. Lin & D. Manocha, OBBTree, SIGGRAPH 1996,
 doi 10.1145/237170.237244. `box_faces` has the touches of two faces.
 
-Of boxes that are apart the axis gives the distance where a face or two edges are nearest. Between
-corners it gives less than the distance.
+For boxes that are apart, the separation along the axis is the distance if a face or two edges are
+nearest. If two corners are nearest, it is less than the distance.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from kinetree.spatial import Transform, Vector3
 PARALLEL = 1e-6
 """Edges are parallel if the square of the sine between them is less."""
 BETTER = 1e-9
-"""m: by how much two edges must separate more than any face."""
+"""m: the margin by which a pair of edges must separate more than any face."""
 
 
 @dataclass(frozen=True)
 class Separation:
-    """How far boxes are apart along a unit vector from the first to the second.
+    """The separation of boxes along a unit vector from the first to the second.
 
-    first, second: the vector's two edges, if it is normal to such.
+    first, second: the two edges that the vector is normal to, if it is not a face normal.
     """
 
     distance: Scalar
@@ -114,7 +114,7 @@ def _across(
 
 
 def _edge_touch(one: Oriented, two: Oriented, found: Separation) -> Touch:
-    """Where the two edges pass each other: midway between the nearest points of their lines."""
+    """The touch of two crossing edges: midway between the nearest points of their lines."""
     n, u, v = found.normal, found.first, found.second
     a, b = one.farthest(n, u), two.farthest(-n, v)
     w, c = b - a, u.dot(v)

@@ -1,7 +1,7 @@
-"""Two boxes whose faces meet: the corners of what is common to both faces.
+"""Two boxes whose faces meet: the corners of the intersection of both faces.
 
-The face of one box, the reference, is a rectangle. The face of the other that looks at it most is
-clipped against it (`clipped_face`).
+The face of one box, the reference, is a rectangle. The face of the other that faces it most
+directly is clipped against it (`clipped_face`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kinetree.scalar import Scalar, absolute, less, logical_and, logical_not, se
 from kinetree.spatial import Transform, Vector3
 
 ALONG = 0.999999
-"""The cosine above which an axis is that of an edge."""
+"""The cosine above which an axis counts as parallel to an edge."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Oriented:
 
 @dataclass(frozen=True)
 class Faces:
-    """The touches of two faces, and whether there is none."""
+    """The touches of two faces, and whether there are none."""
 
     touches: list[Touch]
     is_empty: Scalar
@@ -104,7 +104,7 @@ def _either(condition: Scalar, a: Oriented, b: Oriented) -> Oriented:
 def _facing(
     box: Oriented, towards: Vector3
 ) -> tuple[Vector3, Vector3, Vector3, Scalar, Scalar, Scalar]:
-    """The face that looks most in a direction: normal, edges, and half lengths along the three."""
+    """The face that points most in a direction: normal, edges, and half lengths along the three."""
     dots = [axis.dot(towards) for axis in box.axes]
     x, y, z = (absolute(d) for d in dots)
     is_z = logical_and(less(x, z), less(y, z))

@@ -1,13 +1,13 @@
 """Two boxes that are apart: their nearest points.
 
-These are a corner of one box and the point of the other nearest to it, or lie inside of two edges.
-In the latter case the vector between them is normal to both edges and separates the boxes, so that
-for each two directions of edges only the edges that lie farthest along their normal can have them:
-16 corners and 9 pairs of edges. Every candidate is a pair of points of the boxes, so that none is
-nearer than the nearest.
+These are a corner of one box and the point of the other nearest to it, or they lie inside two
+edges. In the latter case the vector between them is normal to both edges and separates the boxes.
+So for each pair of edge directions only the edges farthest along their common normal qualify.
+Candidates are 16 corners and 9 pairs of edges. Each is a pair of points of the boxes, so the
+smallest distance of a candidate is the distance.
 
-`box_box` has the touches of boxes that overlap or are within a margin of it. Beyond that, this
-file gives one touch, at the true distance; several where two parallel faces have it.
+`box_box` has the touches of boxes that overlap or are within a margin. Beyond the margin, this file
+gives one touch at the true distance, or several if two parallel faces are nearest.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from kinetree.spatial import Transform, Vector3
 
 @dataclass(frozen=True)
 class Candidate:
-    """A point of the first box, the way from there to one of the second, and its square."""
+    """A point of the first box, the vector from there to one of the second, and its square."""
 
     start: Vector3
     way: Vector3
@@ -97,7 +97,7 @@ def _to_corner(box: Oriented, corner: Vector3) -> Candidate:
 
 
 def _between_edges(one: Oriented, i: int, two: Oriented, j: int) -> Candidate:
-    """Between an edge of either box: of those along two axes, the ones that look at each other."""
+    """Between two edges, one of each box: of those along two axes, the ones nearest each other."""
     u, v = one.axes[i], two.axes[j]
     n = u.cross(v)
     n = n * signed(n.dot(two.center - one.center))

@@ -1,12 +1,11 @@
 """A capsule and a box: the point of its segment nearest to the box, and a second one.
 
-The square of the distance from a point p + t u of the segment to the box is a convex function of
-t, and its derivative, 2 sum_j u_j e_j(t) with e_j what coordinate j exceeds the box by, is made of
-straight pieces. They meet where a coordinate crosses a face. The zero is found exactly between two
-of these places.
+The square of the distance from a point p + t u of the segment to the box is a convex function of t.
+Its derivative, 2 sum_j u_j e_j(t) with e_j the excess of coordinate j over the box, is piecewise
+linear, with breaks where a coordinate crosses a face. The zero is found exactly between two breaks.
 
-The second touch follows MuJoCo's rules: from a face, an edge or a corner on along the segment, as
-long as that is above the box. It may be the first one once more, where the segment ends.
+The second touch follows MuJoCo's rules: from a face, an edge or a corner along the segment, as far
+as the segment is above the box. It may coincide with the first one if the segment ends there.
 
 Where the segment itself enters the box, the touches are those of `capsule_in_box`: the first has
 the depth of the shortest way out. MuJoCo takes an end of the segment or the edge nearest to it.

@@ -1,7 +1,7 @@
 """The second touch of a capsule and a box: MuJoCo's rules (`mjraw_CapsuleBox`).
 
-From a face, an edge or a corner of the box, where the first touch is, it is further along the
-capsule's segment, as long as that is above the box.
+The first touch is at a face, an edge or a corner of the box. The second one is further along the
+capsule's segment, as far as the segment is above the box.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def second_touch(p: Vector3, u: Vector3, half: Half, first: Scalar) -> tuple[Sca
 
 
 def _span(length: Scalar, speed: Scalar) -> Scalar:
-    """How far t goes while a coordinate covers a length; 2, all of it, at most."""
+    """The change of t while a coordinate covers a length; at most 2, the whole segment."""
     fast = absolute(speed)
     level = less_equal(fast * 2.0, length)  # also where both are zero
     return select(level, 2.0, length / select(level, 1.0, fast))
@@ -61,7 +61,7 @@ def _towards(first: Scalar, sign: Scalar, *spans: Scalar) -> Scalar:
 
 
 def _to_end(x: Scalar, d: Scalar, h: float, sign: Scalar) -> Scalar:
-    """How far t goes until a coordinate within the box reaches the face that it moves to."""
+    """The change of t until a coordinate within the box reaches the face that it moves to."""
     ahead = select(less(d * sign, 0.0), x + h, h - x)
     return _span(maximum(ahead, 0.0), d)
 
@@ -84,7 +84,7 @@ def _from_edge(
     outside: Sequence[Scalar],
     inward: Sequence[Scalar],
 ) -> tuple[Scalar, Scalar]:
-    """Across an edge: over the face to which the segment is more parallel; 1 if there is one."""
+    """Across an edge, over the face to which the segment is more parallel; 1 if there is one."""
     step: Scalar = 0.0
     used: Scalar = 0.0
     for k in range(3):
@@ -104,7 +104,7 @@ def _from_edge(
 def _from_corner(
     u: Vector3, half: Half, first: Scalar, inward: Sequence[Scalar]
 ) -> tuple[Scalar, Scalar]:
-    """From a corner: along the edge or face that the segment follows; 1 if it follows one."""
+    """From a corner, along the edge or face that the segment follows; and 1 if it follows one."""
     ways = sum((select(less(0.0, w), 1.0, 0.0) for w in inward), start=0.0)
     sign = select(less(ways, 1.5), 1.0, -1.0)
     square = u.dot(u)

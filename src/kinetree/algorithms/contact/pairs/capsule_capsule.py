@@ -1,12 +1,12 @@
 """Two capsules: one touch, where their segments are nearest; two where these are parallel.
 
 The points x1 and x2 of the segments, in units of the half lengths h1 a1 and h2 a2, minimise the
-square of |p1 + x1 h1 a1 - p2 - x2 h2 a2| in -1 <= x1, x2 <= 1. x1 of the whole lines, clipped, has
-a best x2; this one, clipped, has a best x1: of a convex function of two variables in a square,
-that is the minimum.
+square of |p1 + x1 h1 a1 - p2 - x2 h2 a2| in -1 <= x1, x2 <= 1. The x1 of the infinite lines is
+clipped; then the best x2 for it is clipped; then the best x1 for that. For a convex function of two
+variables in a square, this is the minimum.
 
-Parallel segments have many nearest points. Then the touches are where the part that is common to
-both, along their direction, begins and ends.
+Parallel segments have many nearest points. Then the touches are at the ends of the interval in
+which the segments overlap along their direction.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ axis of the box there is a second touch, at the other end of the part in the box
     symbol    code    meaning
     p + t u           a point of the segment in the frame of the box, -1 <= t <= 1
     m         out     the way out: a unit vector from the box to the segment
-    s         gap     how far the segment is from the box along m, negative where they overlap
+    s         gap     the distance of the segment from the box along m, negative if they overlap
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kinetree.spatial import Vector3
 
 Half = tuple[float, float, float]
 NONE = -1e6
-"""m: the gap along an axis that does not exist."""
+"""m: the gap along an axis that does not exist, as edge and segment are parallel."""
 PARALLEL = 1e-12
 """An edge is parallel to the segment if the square of the sine between them is less."""
 

@@ -1,8 +1,8 @@
-"""What is common to a rectangle and a parallelogram above it: at most eight corners.
+"""The intersection of a rectangle and a parallelogram above it: at most eight corners.
 
-The edges of the parallelogram are clipped by Liang & Barsky's rule (A new concept and method for
-line clipping, ACM Transactions on Graphics 3, 1984, doi 10.1145/357332.357333), and the corners of
-the rectangle that are inside it are added.
+The edges of the parallelogram are clipped by the Liang-Barsky algorithm (A new concept and method
+for line clipping, ACM Transactions on Graphics 3, 1984, doi 10.1145/357332.357333), and the corners
+of the rectangle that are inside it are added.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kinetree.scalar import (
 
 SLOTS = 8
 Corner = tuple[Scalar, Scalar, Scalar, Scalar]
-"""1 if it is one, otherwise 0; and its place: along the rectangle's edges and above it."""
+"""1 if it is used, else 0; and its position: along the rectangle's edges, and the height above."""
 
 
 def clipped_edges(
@@ -85,7 +85,7 @@ def inner_corners(
 
 
 def first_used(corners: Sequence[Corner]) -> tuple[list[tuple[Scalar, Scalar, Scalar]], Scalar]:
-    """As many corners as there are slots, those that are used first; and how many are used."""
+    """As many corners as there are slots, used ones first; and the number of used ones."""
     before: list[Scalar] = [0.0]
     for used, *_ in corners:
         before.append(before[-1] + used)

@@ -4,8 +4,8 @@ The height h(x, y) below the centre of a ball and its slopes define a plane ther
 with that plane: exact on flat and evenly sloping ground, and close to it where the ground bends
 little over the radius of the ball.
 
-The height is a sum over the points of the grid, each with the product of a hat function of x and
-one of y: a function of the place without a search.
+The height is a sum over the points of the grid, each weighted by a hat function of x times one of
+y: bilinear interpolation without a search for the cell.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A plane and a box: its four lower corners.
 
-Of two opposite corners one is below the box's centre. The four that are, are the ones that MuJoCo
-considers, too. Where an edge or face of the box is exactly normal to the plane, two opposite
-corners can be level with the centre: MuJoCo counts both, up to four in all.
+Of two opposite corners one is below the box's centre. MuJoCo considers these four, too. If an edge
+or face of the box is exactly normal to the plane, two opposite corners can be level with the
+centre: MuJoCo counts both, up to four in all.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A plane and the convex hull of a mesh: the lowest vertex, and up to three others.
 
-The others are the lowest of those that are not near the ones before. MuJoCo takes the lowest
-vertex, too, and at most two of its neighbours in the hull, in the order of its tables.
+Each of the others is the lowest one that is not near those before. MuJoCo takes the lowest vertex,
+too, and at most two of its neighbours in the hull, in the order of its tables.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def plane_mesh(
     found = []
     for _ in range(SLOTS):
         height, vertex = lowest(heights, vertices)
-        # FAR is a constant: the height of a slot for which no vertex is left does not vary
+        # FAR is a constant, so that the distance of an unused slot does not vary
         distance = select(less(height, FAR), start + height, FAR)
         point = X2.point(vertex) - normal * (distance * 0.5)
         found.append(Touch(distance, point, normal))

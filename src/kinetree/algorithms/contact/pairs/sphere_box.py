@@ -27,7 +27,7 @@ def ball_and_box(center: Vector3, radius: Scalar, box: Box, X2: Transform) -> To
 
 
 def to_box(half: tuple[float, float, float], p: Vector3) -> tuple[Scalar, Vector3]:
-    """How far a point is outside a box, negative inside, and the direction into the box."""
+    """The distance of a point from a box, negative inside, and the direction into the box."""
     nearest = Vector3(*(clip(x, -h, h) for x, h in zip(p, half, strict=True)))
     gap = nearest - p
     square = gap.dot(gap)

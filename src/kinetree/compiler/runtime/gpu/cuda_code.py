@@ -1,4 +1,4 @@
-"""A kernel in CUDA C++, to take elsewhere: nvcc builds it, and no Python is needed to run it."""
+"""A kernel exported as CUDA C++: nvcc builds it, and it runs without Python."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _launched(part: GpuPart, program: Program) -> LaunchedPart:
 
 
 def _pointer(segment: Segment, names: list[str], stride: int) -> str:
-    """Where a segment starts for the first state of a stretch, in C."""
+    """A pointer to a segment for the first state of a stretch, in C."""
     behind = segment.array - len(names)
     if behind >= 0:
         return f"between{behind}"

@@ -1,7 +1,7 @@
 """NVIDIA GPUs as a back end: CUDA text, compiled by NVRTC and launched through CuPy.
 
-Arguments and results stay on the device. Launches go to the caller's current stream; nothing
-waits for them. CuPy keeps compiled code on disk, by its text and the device's architecture.
+Arguments and results stay on the device. Launches go to the caller's current stream,
+asynchronously. CuPy caches compiled code on disk, by its text and the device's architecture.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from kinetree.compiler.runtime.loop_layout import LoopLayout
 from kinetree.errors import DtypeError, ShapeError
 
 PLANS = 256
-"""Plans that a kernel keeps; then it begins anew."""
+"""The most plans that a kernel keeps; then it discards all."""
 
 Views = tuple[View, ...]
 
@@ -80,9 +80,9 @@ class GpuKernel:
 
     Arguments:
         interface: names and shapes.
-        program: what it computes.
+        program: to compile.
         kind: "double" or "float".
-        limit: the operations of a part at most, by kind; those of a single call by default.
+        limit: the most operations of a part, by kind; by default those for a single call.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class GpuKernel:
 
     @property
     def between(self) -> tuple[int, ...]:
-        """The lengths of the rows that parts hand on."""
+        """The lengths of the rows passed between parts."""
         return self._split.between
 
     def loop(self, layout: LoopLayout) -> CompiledLoop:
@@ -120,7 +120,7 @@ class GpuKernel:
         return GpuTimeLoop(layout, self._program, self.kind)
 
     def prepare(self, given: Given = ROWS) -> None:
-        """Compile all parts, side by side, for arrays of this kind."""
+        """Compile all parts in parallel, for arrays of this kind."""
         device = cupy().cuda.Device()
 
         def compile_one(part: GpuPart) -> None:
@@ -141,8 +141,8 @@ class GpuKernel:
 
         Arguments:
             key: the shapes and strides of all arrays, in any form.
-            views: gives the arguments and the results as they lie in memory; None for new results
-                in C order.
+            views: gives the memory layouts of arguments and results; None for new results in C
+                order.
 
         Returns:
             The plan.
@@ -174,7 +174,7 @@ class GpuKernel:
         return planned.plan(len(interface.inputs), len(interface.outputs))
 
     def _checked(self, results: Views | None, batch: tuple[int, ...]) -> tuple[int, ...]:
-        """Which results are in columns; an error for those that cannot be written into."""
+        """The results that are in columns; an error for those that cannot be written in place."""
         if results is None:
             return ()
         columns = []
@@ -197,7 +197,7 @@ class GpuKernel:
 
         Arguments:
             arrays: CuPy arrays of this kind, batch axes first. Transposed views of arrays of
-                columns, (n, states), are read where they are.
+                columns, (n, states), are read in place.
             out: an array or a tuple of them, of the results' shapes, in C order; for one batch
                 axis and results that are vectors, also transposed views of columns.
         """
@@ -281,7 +281,7 @@ class GpuKernel:
             return [cp.empty(shape, self.dtype) for shape in shapes]
 
     def _in_place(self, plan: Plan, given: Sequence[Any]) -> list[Any]:
-        """The arguments, with copies of those that launches cannot read where they are."""
+        """The arguments, with copies of those that launches cannot read in place."""
         arrays = list(given)
         for k in plan.copied:
             cp, shape = cupy(), self.interface.inputs[k][1]
@@ -294,7 +294,7 @@ class GpuKernel:
 def _views(
     arrays: Sequence[Any], results: Sequence[Any] | None
 ) -> tuple[tuple[View, ...], tuple[View, ...] | None]:
-    """CuPy's arrays as they lie in memory; their strides are in bytes."""
+    """The memory layouts of CuPy's arrays, whose strides are in bytes."""
     return tuple(map(_view, arrays)), None if results is None else tuple(map(_view, results))
 
 
@@ -312,11 +312,11 @@ def launch_buffers(
     """Launch a kernel on XLA's buffers, on the current device.
 
     Arguments:
-        kernel: what to compute.
+        kernel: to launch.
         kind: "double" or "float".
         arguments, results: buffers with one batch axis; that of an argument has length one if it
             serves all states.
-        stream: where the launches go.
+        stream: of the launches.
     """
     device = current_device()
     compiled = cast(GpuKernel, kernel.compiled_on(f"cuda:{device}", kind))

@@ -42,7 +42,7 @@ class GpuTimeLoop:
         self._functions: dict[tuple[tuple[str, ...], tuple[int, ...], bool], Function] = {}
 
     def __call__(self, arguments: Sequence[Any], extent: Extent, out: Mapping[str, Any]) -> Rolled:
-        """See `runtime.backend.CompiledLoop`. Records are new arrays and then copied."""
+        """See `runtime.backend.CompiledLoop`. Records are written to new arrays, then copied."""
         cp, layout = cupy(), self._layout
         check_device(layout.name, zip((name for name, _ in layout.inputs), arguments, strict=True))
         constants = range(layout.states, layout.first_series)

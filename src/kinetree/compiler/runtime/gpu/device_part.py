@@ -1,8 +1,7 @@
 """A program in parts for a GPU: each is one CUDA kernel, and one launch.
 
-A multiprocessor reads its instructions from a cache of 128 KiB. Code that is longer runs at a
-fraction of the speed, because its warps wait for instructions most of the time. Long programs are
-therefore split into parts.
+A multiprocessor's instruction cache has 128 KiB. Longer code runs at a fraction of the speed,
+because warps stall on instruction fetches most of the time. So long programs are split into parts.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from kinetree.compiler.graph.program import size
 from kinetree.compiler.runtime.gpu.launch import Function, compiled
 
 LIMIT = {"float": 8_000, "double": 4_500}
-"""Operations of a part at most. In double precision values need twice the registers, and longer
-code keeps more of them in memory."""
+"""The most operations of a part. In double precision values need twice the registers, and longer
+code spills more of them."""
 LOOP_LIMIT = {"float": 4_000, "double": 4_500}
-"""Operations of a step at most in a loop over time that is one launch. Beyond, the parts of each
-step are launched."""
+"""The most operations of a step in a loop over time that is one launch. For more, the parts of each
+step are launched separately."""
 
 
 class Given(NamedTuple):
-    """What a call is given.
+    """The layouts of a call's arrays.
 
     shared: the arguments that are the same for all states.
-    columns, result_columns: the arguments, and the results, of which all states' first elements
-        come first, then all their second ones: transposed views of arrays of columns.
+    columns, result_columns: the arguments, and the results, that are stored column by column: all
+        states' first elements, then all second ones (transposed views).
     """
 
     shared: tuple[int, ...] = ()
@@ -48,8 +47,8 @@ class GpuPart:
     """One launch.
 
     Arguments:
-        part: what it computes.
-        whole: the program that it is a part of.
+        part: the part of the program.
+        whole: the program.
         kind: "double" or "float".
     """
 
@@ -62,7 +61,7 @@ class GpuPart:
         self._functions: dict[tuple[tuple[int, ...], Layout], Function] = {}
 
     def layout(self, given: Given) -> Layout:
-        """How its arguments and results lie in memory."""
+        """The memory layouts of its arguments and results."""
         sides = (
             (self.inputs, self.lengths[0], given.columns),
             (self.outputs, self.lengths[1], given.result_columns),
@@ -87,7 +86,7 @@ class GpuPart:
 def source(program: Program, kind: str) -> str:
     """CUDA C++ of a program for arrays of rows: one text for each part, as NVRTC compiles them.
 
-    A comment before each says how it is launched.
+    A comment before each has its launch configuration.
 
     Arguments:
         kind: "double" or "float".
@@ -97,7 +96,7 @@ def source(program: Program, kind: str) -> str:
 
 
 def _launching(part: GpuPart, program: Program) -> str:
-    """What a part's pointers are, and what a launch of it needs, as a comment."""
+    """A part's pointers and its launch configuration, as a comment."""
     pointers = [
         f"{letter}{k} = {_pointer(segment, [x.name for x in operands])}"
         for letter, operands, segments in (
@@ -115,7 +114,7 @@ def _launching(part: GpuPart, program: Program) -> str:
 
 
 def _pointer(segment: Segment, names: Sequence[str]) -> str:
-    """An array and where a segment of it starts; arrays between parts come behind the others."""
+    """An array plus the offset of a segment; arrays between parts come last."""
     behind = segment.array - len(names)
     if behind >= 0:
         return f"between{behind}"

@@ -1,9 +1,9 @@
-"""CUDA text to launches: compiled by NVRTC through CuPy, which keeps the code on disk.
+"""Compiles CUDA text by NVRTC through CuPy, which caches the code on disk, and launches it.
 
 Long text is compiled in units, see `linked`.
 
-A launch takes addresses and whole numbers, and a stream. So arrays of CuPy, PyTorch and JAX take
-the same way.
+A launch takes addresses, integers and a stream. So arrays of CuPy, PyTorch and JAX share one code
+path.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from kinetree.errors import DeviceError
 
 OPTIONS = ("--std=c++14", "--fmad=true")
 SHARED_BY_DEFAULT = 48 * 1024
-"""Bytes of dynamic shared memory that a kernel may have without asking."""
+"""Bytes of dynamic shared memory that a kernel may use without opting in."""
 DYNAMIC_SHARED_BYTES = 8
-"""The driver's name of the attribute by which a kernel asks for more."""
+"""The driver's attribute by which a kernel opts in to more."""
 WORD = 8
 """Bytes of an address, and of a whole number."""
 
 
 def cupy() -> Any:
-    """The package, if it is there."""
+    """The package CuPy; an error if it is not installed."""
     return sys.modules.get("cupy") or optional("cupy", "a kernel of arrays on a GPU")
 
 
@@ -38,7 +38,7 @@ class Function(NamedTuple):
 
     name: for messages.
     address: of the driver's function.
-    shape: how it is launched.
+    shape: the launch configuration.
     code: CuPy's kernel, which keeps the function loaded.
     """
 
@@ -54,8 +54,8 @@ def compiled(name: str, text: str, shape: Shape, units: int = 1) -> Function:
     Arguments:
         name: of the kernel.
         text: CUDA C++.
-        shape: how it is launched.
-        units: how many units it consists of, see `emit.cuda_units`.
+        shape: the launch configuration.
+        units: the number of its units, see `emit.cuda_units`.
     """
     cp = cupy()
     try:
@@ -78,7 +78,7 @@ class Launch:
 
     Arguments:
         function: the kernel.
-        blocks: how many.
+        blocks: the number of blocks.
         count: the number of its arguments.
     """
 
@@ -97,12 +97,12 @@ class Launch:
         self._where = ctypes.addressof(self._places)
 
     def set(self, values: list[int]) -> Launch:
-        """Set the arguments: addresses and whole numbers, in order."""
+        """Set the arguments: addresses and integers, in order."""
         self._values[:] = values  # type: ignore[assignment]
         return self
 
     def on(self, stream: int) -> None:
-        """Put the kernel on a stream."""
+        """Launch the kernel on a stream."""
         try:
             self._put(*self._how, stream, self._where, 0)
         except self._error as e:
@@ -110,7 +110,7 @@ class Launch:
 
 
 def processors() -> int:
-    """The multiprocessors of the current device; asking it anew takes longer than a launch."""
+    """The multiprocessors of the current device; querying it takes longer than a launch."""
     return _processors_of(current_device())
 
 
@@ -140,7 +140,7 @@ class _StreamHandle:
 
 
 def adopted(stream: int, device: int) -> Any:
-    """Another package's stream as CuPy's, to be made current by `with`.
+    """Another package's stream as one of CuPy's, for a `with` statement.
 
     Arguments:
         stream: its address.
@@ -171,14 +171,14 @@ def check_device(name: str, arrays: Iterable[tuple[str, Any]]) -> None:
 
 
 KEPT: list[Any] = []
-"""Workspaces of launches in CUDA graphs, which may be replayed as long as the process lives."""
+"""Workspaces of launches captured in CUDA graphs, which may be replayed until the process ends."""
 
 
 def workspace(name: str, count: int, stream: int) -> Any:
-    """Memory on the current device for what a call needs between its launches.
+    """Memory on the current device for the data between a call's launches.
 
-    CuPy gives memory that is freed to later calls on the same stream alone, so it may be freed as
-    soon as all is launched. While launches are captured, it is kept.
+    CuPy reuses freed memory only on the same stream, so it may be freed as soon as everything is
+    launched. While launches are captured, it is kept.
 
     Arguments:
         name: of the kernel, for messages.
@@ -194,7 +194,7 @@ def workspace(name: str, count: int, stream: int) -> Any:
 
 
 class room:
-    """A context in which memory of the device is taken: a sentence if there is none left.
+    """A context that turns CuPy's out-of-memory error into a `DeviceError`.
 
     Arguments:
         name: of the kernel.

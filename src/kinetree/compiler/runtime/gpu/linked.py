@@ -1,7 +1,7 @@
-"""Long CUDA text: its units are compiled side by side by NVRTC, and linked by the driver.
+"""Long CUDA text: its units are compiled in parallel by NVRTC, and linked by the driver.
 
-NVRTC needs most of the time of a first call, and compiles a text on one core. Kinetree's own cache
-keeps what is linked.
+NVRTC takes most of the time of a first call, and compiles a text on one core. Kinetree's own cache
+stores the linked code.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any
 from kinetree.compiler.runtime import cache
 
 OPTIONS = ("--relocatable-device-code=true", "--ptxas-options=-O2")
-"""For units: the code of robots with contact is as fast as with -O3, in 2/3 of the time."""
+"""Options for units: code of robots with contact is as fast as with -O3, compiled in 2/3 of the
+time."""
 CUBIN = 0
-"""The driver's name of machine code as what is to be linked."""
+"""The driver's constant for machine code as input of the linker."""
 
 
 def linked(cp: Any, text: str, units: int, options: Sequence[str]) -> Any:
@@ -26,7 +27,7 @@ def linked(cp: Any, text: str, units: int, options: Sequence[str]) -> Any:
     Arguments:
         cp: CuPy.
         text: CUDA C++, for every unit the same.
-        units: how many there are.
+        units: their number.
         options: for NVRTC.
     """
     architecture = f"--gpu-architecture=sm_{cp.cuda.Device().compute_capability}"
@@ -60,9 +61,7 @@ def _compiled(cp: Any, text: str, options: Sequence[str], unit: int) -> bytes:
 def _together(cp: Any, parts: Sequence[bytes]) -> bytes:
     """The machine code of all units."""
     driver = cp.cuda.driver
-    cp.cuda.runtime.free(
-        0
-    )  # the driver links in a context, which the first call of the runtime makes
+    cp.cuda.runtime.free(0)  # the driver links in a context, which the runtime's first call creates
     state = driver.linkCreate()
     try:
         for unit, code in enumerate(parts):

@@ -1,8 +1,8 @@
-"""Calls on a GPU, resolved once: what arrays of given shapes and strides need is kept.
+"""Cached plans of calls on a GPU, by the shapes and strides of arrays.
 
-A call with arrays of a shape that is known fetches addresses, sets them as the arguments of its
-launches, and launches. Arrays are known by their shapes and strides alone, so that those of every
-package take the same way.
+A call with a cached plan fetches addresses, sets them as the arguments of its launches, and
+launches. Plans depend only on shapes and strides, so that arrays of every package share one code
+path.
 """
 
 from __future__ import annotations
@@ -20,16 +20,15 @@ from kinetree.compiler.runtime.gpu.device_part import Given, GpuPart
 from kinetree.compiler.runtime.gpu.launch import Launch, processors
 
 BLOCKS = 16
-"""Blocks of 128 threads that a multiprocessor is given at most: beyond, each takes several
-stretches of states."""
+"""The most blocks of 128 threads for a multiprocessor; for more states, blocks loop."""
 STRETCH = 1 << 18
-"""States that pass through all parts before the next ones begin, where parts hand values on."""
+"""States that pass through all parts before the next ones begin, if parts pass values on."""
 ALIGNED = 256
-"""Bytes to a multiple of which arrays in a workspace start."""
+"""The alignment of arrays in a workspace, bytes."""
 
 
 class View(NamedTuple):
-    """An array as it lies in memory.
+    """The memory layout of an array.
 
     Attributes:
         shape: its lengths.
@@ -41,21 +40,21 @@ class View(NamedTuple):
 
     @property
     def ndim(self) -> int:
-        """How many axes it has."""
+        """The number of axes."""
         return len(self.shape)
 
     @property
     def in_rows(self) -> bool:
-        """Whether elements follow each other in C order."""
+        """Whether elements are contiguous in C order."""
         return self._follow(range(len(self.shape) - 1, -1, -1))
 
     @property
     def in_columns(self) -> bool:
-        """Whether it is a matrix whose columns follow each other, and not its rows."""
+        """Whether it is a matrix with contiguous columns instead of rows."""
         return len(self.shape) == 2 and self._follow(range(2)) and not self.in_rows
 
     def _follow(self, axes: Sequence[int]) -> bool:
-        """Whether each axis steps over all the ones before it, from the fastest to the slowest."""
+        """Whether elements are contiguous, with axes given from the fastest to the slowest."""
         expected = 1
         for axis in axes:
             if self.shape[axis] != 1 and self.strides[axis] != expected:
@@ -70,7 +69,7 @@ def rows(shape: tuple[int, ...]) -> View:
 
 
 class Place(NamedTuple):
-    """Where an argument of a launch is: an array of the call, and bytes from its start."""
+    """The place of a launch's argument: an array of the call, and the offset in bytes."""
 
     array: int
     offset: int
@@ -101,11 +100,10 @@ class Plan:
 
         Arguments:
             addresses: of the arguments, then of the results.
-            workspace: the address of memory for what lies between the launches; 0 if none is
-                needed.
-            stream: where the launches go.
+            workspace: the address of memory for the data between launches; 0 if none is needed.
+            stream: of the launches.
         """
-        with self.lock:  # others may set the arguments of the same launches
+        with self.lock:  # other threads may set the arguments of the same launches
             for launch in self.prepared(addresses, workspace):
                 launch.on(stream)
 
@@ -119,12 +117,12 @@ class Plan:
 
 
 class Planned(NamedTuple):
-    """What a call is planned for.
+    """The input of a plan.
 
     Attributes:
         parts: the launches for each stretch of states.
-        between: the lengths of the rows that parts hand on.
-        given: how arguments and results lie in memory.
+        between: the lengths of the rows passed between parts.
+        given: the memory layouts of arguments and results.
         batch: the shape of the batch.
         copied: as in `Plan`.
         item: bytes of an element.
@@ -138,10 +136,10 @@ class Planned(NamedTuple):
     item: int
 
     def plan(self, arguments: int, results: int) -> Plan:
-        """The launches of all parts, for a stretch of states after the other.
+        """The launches of all parts, stretch by stretch of states.
 
         Arguments:
-            arguments, results: how many arrays there are.
+            arguments, results: the numbers of arrays.
         """
         states = prod(self.batch)
         stretch = min(states, STRETCH) if self.between else states
@@ -183,7 +181,7 @@ def _blocks(part: GpuPart, states: int) -> int:
 
 
 def _start(segment: Segment, lies: Rows, begin: int, states: int) -> int:
-    """Where a segment starts for the first state of a stretch, in elements."""
+    """The offset of a segment for the first state of a stretch, in elements."""
     if lies.tiled:
         return 0
     if lies.columns:

@@ -1,8 +1,8 @@
-"""Loops over time of long programs on a GPU: the parts of one step are launched after another.
+"""Loops over time of long programs on a GPU: the parts of each step are launched in turn.
 
-One launch for the whole loop would run code that is longer than the instruction cache. Here states
-pass through the device's memory between steps. Series and records lie step by step while the loop
-runs, so that each launch reads and writes whole rows.
+One launch for the whole loop would run code longer than the instruction cache. Here states pass
+through the device's memory between steps. During the loop, series and records are stored step by
+step, so that each launch reads and writes whole rows.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class GpuStepLoop:
 
 
 class _Run:
-    """One run of a loop: its arrays, and where each step finds them.
+    """One run of a loop: its arrays, and their addresses at each step.
 
     Attributes:
         now: the states, (systems, n) each.
@@ -119,10 +119,10 @@ class _Run:
     def _addresses_of_step(
         self, step: int, series: Sequence[int], seen: Sequence[int]
     ) -> tuple[list[int], list[int]]:
-        """Where a step finds its values of series, and puts its results that are no next states.
+        """The addresses of a step's values of series, and of its results that are not next states.
 
         Arguments:
-            series, seen: where the series start, and where results go that are not recorded.
+            series, seen: the addresses of the series, and of results that are not recorded.
         """
         extent = self._extent
         index = extent.steps - 1 - step if extent.backwards else step

@@ -1,7 +1,7 @@
-"""Arrays of the host through a GPU: stretch by stretch, copies beside kernels.
+"""Streams arrays of the host through a GPU: stretch by stretch, with copies overlapping kernels.
 
-Two stretches are under way at a time, each on a stream of its own: while one is computed, the other
-is copied. Copies go through pinned memory, which the device reads and writes by itself.
+Two stretches are in flight at a time, each on its own stream: while one is computed, the other is
+copied. Copies go through pinned memory, which the device reads and writes by DMA.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _Lane:
         name: of the kernel, for messages.
         compiled: the kernel, compiled for the device.
         inputs, outputs: names and shapes.
-        rows: states of a stretch at most.
+        rows: the most states of a stretch.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class _Lane:
 
         Arguments:
             arguments: of this stretch.
-            results: where its results go when it is finished.
+            results: arrays that receive its results when it is finished.
         """
         self.finish()
         count = len(arguments[0]) if arguments else len(results[0])
@@ -95,7 +95,7 @@ class _Lane:
         self._results = results
 
     def finish(self) -> None:
-        """Wait for the stretch that is under way, and hand over its results."""
+        """Wait for the stretch in flight, and copy its results out."""
         if self._results:
             self._stream.synchronize()
             for host, y in zip(self._host[1], self._results, strict=True):

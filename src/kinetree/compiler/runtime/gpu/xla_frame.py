@@ -1,8 +1,8 @@
 """Calls of XLA on a GPU: a handler that launches a kernel on XLA's stream.
 
 XLA hands over a frame with its buffers' addresses and lengths. The offsets are those of XLA's C API
-(xla/ffi/api/c_api.h), version 0, whose structures only ever grow at their ends. The handler is a
-function of Python: it runs while XLA enqueues its program, not while the GPU computes.
+(xla/ffi/api/c_api.h), version 0, whose structures only grow at their ends. The handler is a Python
+function: it runs while XLA enqueues its program, not while the GPU computes.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def handler(run: Run) -> Any:
         try:
             arguments = _buffers(frame, ARGUMENT_COUNT, ARGUMENTS)
             run(arguments, _buffers(frame, RESULT_COUNT, RESULTS), _stream(frame))
-        except Exception as e:  # nothing may pass through XLA's own code
+        except Exception as e:  # no exception may propagate through XLA's own code
             return _error(frame, f"{type(e).__name__}: {e}")
         return None
 
@@ -84,7 +84,7 @@ def handler(run: Run) -> Any:
 
 
 def _answer_metadata(frame: int, extension: int) -> None:
-    """Say for which version of the interface this is, while the handler is registered."""
+    """Report the supported version of the interface, while the handler is registered."""
     version = (ctypes.c_int32 * 3).from_address(_pointer(extension + METADATA) + METADATA_VERSION)
     version[:] = [0, _short(_pointer(frame + API) + API_MINOR), 0]  # major, minor, no traits
 
