@@ -7,10 +7,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kinetree as kt
-from kinetree.algorithms.ball_limits import ball_limits
+from kinetree.algorithms.ball_limits import angles, ball_limits
+from kinetree.algorithms.nearest_rotation import nearest_rotation
 from kinetree.errors import KinetreeError, ModelError
 from kinetree.model.prepare.reframe import reframe
 from kinetree.robot.ball_excess import ball_excess
+from kinetree.spatial import Rotation as Turn
 
 CONE = kt.BallRange((0.4, 0.9), (-0.3, 0.6), center=(0.2, -0.5, 0.1))
 SLANTED = kt.BallRange(0.7, 0.5, axis=(1.0, 0.2, 0.3), across=(0.0, 1.0, 0.0))
@@ -60,6 +62,23 @@ def test_random_configurations_fill_the_ranges(joint):
     assert inside.max() <= 1e-9
     assert inside.max() > -0.02
     assert inside.min() < -0.25
+
+
+def test_an_angle_beside_twists_to_one_side_is_kept_by_random_and_by_clamped_rotations():
+    given = kt.BallRange(angle=0.9, twist=(0.4, 1.5), center=(0.2, -0.5, 0.1))
+    random = given.sample(np.random.default_rng(0), (2000,))
+    inside = np.stack([np.broadcast_to(x, 2000) for x in angles(given, random)])
+    for low, high, found in zip((0.4, -np.inf), (0.9, 0.9), inside, strict=True):
+        assert low - 1e-9 <= found.min()
+        assert found.max() <= high + 1e-9
+    assert inside[1].max() > 0.89
+    for turn in Rotation.random(100, np.random.default_rng(1)).as_quat():
+        nearest = nearest_rotation(given, Turn.quat_xyzw(*turn))
+        twist, angle = angles(given, nearest)
+        assert 0.4 - 1e-9 <= twist <= 0.9 + 1e-9
+        assert angle <= 0.9 + 1e-9
+    with pytest.raises(ModelError, match="no rotation is within both"):
+        kt.BallRange(angle=0.3, twist=(0.4, 1.5))
 
 
 def test_angles_change_along_their_slopes():

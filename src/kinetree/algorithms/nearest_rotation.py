@@ -41,13 +41,18 @@ def nearest_rotation(given: BallRange, rotation: Rotation) -> Rotation:
         ratio = across[0] * across[0] * (1 / (a * a)) + across[1] * across[1] * (1 / (b * b))
         across = [k / sqrt(maximum(ratio, 1.0)) for k in across]
     if given.has_twist:
-        low, high = (min(max(k, -math.pi), math.pi) for k in given.twist)
+        low, high = given.twist_ends
         half = 0.5 * minimum(maximum(twist_of(given, 2 * s * c, c * c - s * s), low), high)
         s, c = sin(half), cos(half)
+    if given.always_twisted:
+        ratio = math.cos(0.5 * given.angle) / c
+        left = sqrt(maximum(1 - ratio * ratio, 0.0))
+        size = sqrt(across[0] * across[0] + across[1] * across[1] + TINY)
+        across = [k * minimum(left / size, 1.0) for k in across]
     x, y = across
     w = sqrt(maximum(1 - x * x - y * y, 0.0))
     parts = [x * c + y * s, y * c - x * s, w * s, w * c]
-    if given.has_angle:
+    if given.has_angle and not given.always_twisted:
         parts = _shortened(parts, given.angle)
     R = given.middle @ (given.axes @ Rotation.quat_xyzw(*parts) @ given.axes.T)
     return R.T if given.inverse else R
