@@ -13,6 +13,7 @@ import pytest
 from tools.public_objects import classes, getter_of, is_ours, members, walk
 
 import kinetree as kt
+from kinetree.robot.elsewhere import Signpost
 
 SECTION = re.compile(r"^(Arguments|Attributes|Returns|Raises):$")
 ENTRY = re.compile(r"^ {4}(\*{0,2}\w+(?:, \*{0,2}\w+)*):(?: |$)")
@@ -98,7 +99,7 @@ def attribute(place, name):
     if not inspect.isclass(place):
         return getattr(place, name, None)
     value = inspect.getattr_static(place, name, None)
-    return getattr(value, "__func__", value)
+    return None if isinstance(value, Signpost) else getattr(value, "__func__", value)
 
 
 def given_by(value):

@@ -10,9 +10,10 @@ from typing import Any
 
 from kinetree.robot.core import JointLimits
 from kinetree.robot.coriolis import CoriolisMatrices
-from kinetree.robot.doors import Doors
+from kinetree.robot.doors import Doors, door_classes
 from kinetree.robot.dynamics import Dynamics
 from kinetree.robot.editing import Editing
+from kinetree.robot.elsewhere import Signposted, add_signposts, without_signposts
 from kinetree.robot.kinematics import Kinematics
 from kinetree.robot.linearization import Linearized
 from kinetree.robot.motion import Moving
@@ -34,6 +35,7 @@ class Robot(
     Moving,
     Editing,
     Viewed,
+    metaclass=Signposted,
 ):
     """A robot's dynamics, compiled.
 
@@ -46,3 +48,9 @@ class Robot(
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Robot, (self.model,))
+
+    def __dir__(self) -> list[str]:
+        return without_signposts(type(self), super().__dir__())
+
+
+add_signposts(Robot, door_classes())

@@ -26,14 +26,6 @@ if TYPE_CHECKING:
 class Doors(Core):
     """Groups of methods."""
 
-    if not TYPE_CHECKING:  # a type checker knows what a robot has
-
-        def __getattr__(self, name):
-            from kinetree.robot.elsewhere import missing
-
-            doors = [x for x, value in vars(Doors).items() if isinstance(value, cached_property)]
-            raise missing(self, name, doors)
-
     @cached_property
     def actuation(self) -> Actuation:
         """The actuators: forces by controls and activations, lengths, moment arms."""
@@ -100,3 +92,14 @@ class Doors(Core):
     def tendons(self) -> Tendons:
         """The tendons: lengths, moment arms, tensions."""
         return Tendons(self)
+
+
+def door_classes() -> dict[str, type]:
+    """The class of each group of methods that is imported with robots.
+
+    Returns:
+        Classes by the name of the group.
+    """
+    doors = {x: value for x, value in vars(Doors).items() if isinstance(value, cached_property)}
+    names = {x: value.function.__annotations__["return"] for x, value in doors.items()}
+    return {x: globals()[name] for x, name in names.items() if name in globals()}

@@ -1,9 +1,12 @@
-"""Where a method is that is asked for on the robot itself: behind a door, or under another name."""
+"""Where a method is that is asked for on the robot itself: behind a door, or under another name.
+
+Each such name is an attribute of the class that raises AttributeError. A `__getattr__` would do the
+same, and would make every access to an attribute of a robot three to five times as slow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 ELSEWHERE = {
     "aba": "forward_dynamics",
@@ -12,8 +15,10 @@ ELSEWHERE = {
     "createData": "a robot stores no state, and its methods need no data",
     "data": "a robot stores no state, and its methods need no data",
     "effortLimit": "limits.effort",
+    "configuration": "cartesian.configuration",
     "forwardKinematics": "poses",
     "forward_kinematics": "poses",
+    "generalized": "cartesian.generalized",
     "getBodyId": "frames, bodies and joints are addressed by their names",
     "getFrameId": "frames, bodies and joints are addressed by their names",
     "getJointId": "frames, bodies and joints are addressed by their names",
@@ -25,30 +30,67 @@ ELSEWHERE = {
     "qM": "mass_matrix",
     "qfrc_bias": "bias_forces",
     "rnea": "inverse_dynamics",
+    "state": "cartesian.state",
     "upperPositionLimit": "limits.upper",
     "velocityLimit": "limits.velocity",
 }
-"""Maps names of other libraries to ours."""
+"""Maps names of other libraries, and of `Cartesian`, which is imported when needed, to ours."""
 
 
-def missing(robot: Any, name: str, doors: Iterable[str]) -> AttributeError:
-    """The error of an attribute that a robot does not have; it says what has that name.
+class Signpost:
+    """A name that a robot does not have. Asking for it raises an error that says where to look.
 
     Arguments:
-        robot: a Robot.
-        name: of the attribute.
-        doors: the names of the groups of methods.
+        where: what to use instead: an attribute of a robot, or a sentence.
     """
-    said = f"'Robot' object has no attribute {name!r}"
-    if name.startswith("_"):  # asked for by Python
-        return AttributeError(said, name=name, obj=robot)
-    where = ELSEWHERE.get(name)
-    for door in doors:
-        if hasattr(type(getattr(robot, door)), name):
-            where = f"{door}.{name}"
-    return AttributeError(f"{said}: {_hint(where)}" if where else said, name=name, obj=robot)
+
+    def __init__(self, where: str) -> None:
+        self.hint = f"use robot.{where}" if _is_attribute(where) else where
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, robot: object, owner: type | None = None) -> Signpost:
+        if robot is None:
+            return self
+        said = f"'Robot' object has no attribute {self.name!r}: {self.hint}"
+        raise AttributeError(said, name=self.name, obj=robot)
 
 
-def _hint(where: str) -> str:
-    plain = where.replace(".", "").replace("_", "").isalnum()
-    return f"use robot.{where}" if plain else where
+def add_signposts(cls: type, doors: Mapping[str, type]) -> None:
+    """Give a class a signpost for each name that stands elsewhere.
+
+    Arguments:
+        cls: the class of robots.
+        doors: the class of each group of methods.
+    """
+    places = dict(ELSEWHERE)
+    for door, group in doors.items():
+        places |= {name: f"{door}.{name}" for name in dir(group) if not name.startswith("_")}
+    for name, where in places.items():
+        if not hasattr(cls, name):
+            signpost = Signpost(where)
+            signpost.__set_name__(cls, name)
+            setattr(cls, name, signpost)
+
+
+def without_signposts(cls: type, names: Iterable[str]) -> list[str]:
+    """The names of attributes that robots have.
+
+    Arguments:
+        cls: the class of robots.
+        names: of its attributes, and of those of a robot.
+    """
+    return [x for x in names if not isinstance(vars(cls).get(x), Signpost)]
+
+
+class Signposted(type):
+    """A class whose signposts are not listed by dir() and help()."""
+
+    def __dir__(cls) -> list[str]:
+        return without_signposts(cls, super().__dir__())
+
+
+def _is_attribute(where: str) -> bool:
+    return where.replace(".", "").replace("_", "").isalnum()

@@ -11,7 +11,6 @@ from kinetree.compiler.native.layout import MAX_AXES
 from kinetree.compiler.runtime import cache as disk
 from kinetree.compiler.runtime.backend import COMPILING, HOST, Backend, Compiled, backend
 from kinetree.compiler.runtime.interface import Description, Interface
-from kinetree.compiler.runtime.patience import patience
 from kinetree.compiler.runtime.program_key import ProgramKey
 from kinetree.errors import ShapeError
 
@@ -62,6 +61,8 @@ class LazyProgram:
     @cached_property
     def program(self) -> Program:
         """The program, traced at the first access."""
+        from kinetree.compiler.runtime.patience import patience  # only where something is compiled
+
         with patience("a program" if self._request is None else self._request.subject):
             return verify(self._build())
 
