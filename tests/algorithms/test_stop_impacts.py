@@ -70,3 +70,21 @@ def test_an_elbow_that_stops_does_not_speed_up_the_arm() -> None:
     assert q1[1] == 0.5
     assert v1[1] == 0.0
     assert robot.kinetic_energy(q1, v1) < energy
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_joint_stops_while_a_ball_joint_is_in_the_middle_of_its_range(kind: type) -> None:
+    """There the angle of a ball joint has no slope, so no impulse changes it."""
+    arm = kt.Assembly("arm", "base")
+    limb = {"mass": 1.0, "com": (0.0, 0.0, -0.2), "inertia": (0.03, 0.02, 0.01)}
+    at, hinge = (0.0, 0.0, -0.4), kt.joints.Revolute("y")
+    arm.add("upper", "base", hinge, at, limits=kt.Limits(-1.0, 1.0), **limb)
+    wrist = kt.Limits(ball=kt.BallRange(1.0))
+    arm.add("lower", "upper", kt.joints.ExponentialBall(), at, limits=wrist, **limb)
+    q, v = np.array([0.9999, 0.0, 0.0, 0.0], kind), np.array([3.0, 0.0, 0.0, 0.0], kind)
+    q1, v1 = arm.robot().step(q, v, 0.0 * v, kind(1e-3), method="euler", enforcement=STOP)
+    assert np.isfinite(q1).all()
+    assert np.isfinite(v1).all()
+    assert q1[0] == 1.0
+    assert v1[0] == 0.0
+    assert v1[2] > 1.0  # the lower limb goes on

@@ -9,7 +9,7 @@ from kinetree.capture.ranges import with_ranges
 from kinetree.errors import ModelWarning
 from kinetree.motion import human
 from kinetree.robot.ball_excess import ball_excess
-from tests.capture.skeletons import ARM
+from tests.capture.skeletons import ARM, walker
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +80,19 @@ def test_other_skeletons_share_the_mass_by_lengths(tmp_path):
     path.write_text(ARM)
     capture = kt.read_bvh(path, units="cm", up="y", mass=70.0)
     assert capture.robot.total_mass == pytest.approx(70.0)
+
+
+@pytest.mark.parametrize("bones", [("9 -4 0", "-9 -4 0"), ("26 0 0",), ("0 -42 -2",)])
+def test_skeletons_with_bones_without_length_have_ranges(bones, tmp_path):
+    text = walker()
+    for bone in bones:
+        _, y, z = bone.split()
+        assert f"OFFSET {bone}" in text
+        text = text.replace(f"OFFSET {bone}", "OFFSET 0 0 0" if y != "-4" else f"OFFSET 0 {y} {z}")
+    (tmp_path / "walk.bvh").write_text(text)
+    with pytest.warns(ModelWarning):
+        capture = kt.read_bvh(tmp_path / "walk.bvh", mass=70.0)
+    robot, beyond = with_ranges(capture.robot, [capture.q])
+    assert len(robot.limits.balls) + len(beyond) == 15
+    for name, excess in ball_excess(robot, capture.q):
+        assert excess.max() <= 0.0, name

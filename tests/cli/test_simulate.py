@@ -61,3 +61,19 @@ def test_a_robot_on_the_ground_starts_above_it_and_stays_there():
     assert result.exit_code == 0, result.output
     height = json.loads(result.output)["q"][2]
     assert 0.3 < height < 0.45  # its legs are 0.42 m long
+
+
+def test_a_robot_whose_links_touch_each_other_gets_a_ground_as_well(tmp_path):
+    """Contacts among links are nothing to stand on."""
+    model = tmp_path / "legs.xml"
+    model.write_text(
+        "<mujoco><worldbody><body name='trunk' pos='0 0 1'><freejoint/>"
+        "<geom type='sphere' size='0.1'/>"
+        "<body name='a' pos='0.3 0 0'><joint type='hinge'/><geom type='sphere' size='0.1'/>"
+        "<body name='b' pos='0.3 0 0'><joint type='hinge'/><geom type='sphere' size='0.1'/>"
+        "</body></body></body></worldbody></mujoco>"
+    )
+    pytest.importorskip("mujoco")
+    result = invoke(str(model), "--ground", "--time", "1", "--dt", "0.002", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["q"][2] > -0.5  # it fell on the ground, not through it

@@ -215,6 +215,13 @@ def test_a_gain_that_is_no_number_is_refused_by_an_error_of_ours(odd):
             make(kt.robots.arm(), kp=odd)
 
 
+def test_a_law_without_inputs_may_have_arguments_with_defaults():
+    rest, start = np.zeros(7), np.full(7, 0.1)
+    plain = ARM.simulate(start, rest, lambda t, q, v: -5.0 * q, time=0.01)
+    given = ARM.simulate(start, rest, lambda t, q, v, k=5.0: -k * q, time=0.01)
+    assert np.array_equal(plain.q, given.q)
+
+
 def test_what_a_law_of_a_user_lacks_is_said():
     short = {"time": 0.01, "dt": 1e-3}
     rest = np.zeros(7)

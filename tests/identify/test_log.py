@@ -211,6 +211,23 @@ def test_uneven_times_are_resampled_or_refused():
         filtered(even, 200.0)
 
 
+def test_what_is_not_used_or_missing_is_not_used_after_resampling():
+    """Forces at their limits are no data, and neither is a line across a gap."""
+    whole = noisy()[1]
+    log = whole.part(np.r_[0:400, 500 : len(whole)])
+    log = log.without(np.abs(log.tau) > 0.8 * np.abs(log.tau).max(axis=0), "at the limit")
+    even = resampled(log)
+    for k, unused in enumerate((~log.keep).T):
+        beside = np.interp(even.time, log.time, unused.astype(float)) > 0.0
+        assert beside.any()
+        assert not even.keep[beside, k].any()
+    gap = (even.time > whole.time[399]) & (even.time < whole.time[500])
+    assert gap.sum() > 50
+    assert not even.keep[gap].any()
+    assert even.keep[~gap].mean() > 0.95 * log.keep.mean()
+    assert "gap" in even.remarks[-1]
+
+
 def test_filtered_noise_is_thinned_out_until_samples_are_independent():
     rng = np.random.default_rng(0)
     t = np.arange(40000) / 1000.0

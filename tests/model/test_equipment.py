@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.equipment import FixedTendon, Place, Sensor, TendonTransmission, motor
+from kinetree.equipment import FixedTendon, Place, Sensor, TendonTransmission, Watch, motor
 from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.actuators import Actuator
 from tests.equipped_robots import equipped, equipped_arm
@@ -27,6 +27,10 @@ def names(robot):
         (Actuator(name="w", transmission=TendonTransmission("rope")), "has no tendon 'rope'"),
         (FixedTendon(name="t", coefficients=(("joint9", 1.0),)), "tendon 't'"),
         (Sensor(name="s", kind="gyro", place=Place("nowhere")), "sensor 's'"),
+        (
+            Sensor(name="s", kind="contact", watch=Watch(second=("nothing",))),
+            "sensor 's': the robot has no collider 'nothing'",
+        ),
         ("a motor", "a part of kinetree.equipment is expected"),
     ],
 )
@@ -140,3 +144,17 @@ def test_what_is_written_to_mjcf_reads_back(tmp_path):
 def test_what_urdf_cannot_express_is_named(tmp_path):
     with pytest.warns(ModelWarning, match="tendon fixed"):
         ARM.save(tmp_path / "arm.urdf")
+
+
+def test_a_subtree_keeps_the_contact_sensors_whose_sides_it_has():
+    chain = kt.robots.chain(4)
+    balls = [
+        kt.geometry.Collider(f"ball{k}", f"link{k}", kt.geometry.Sphere(0.05)) for k in (1, 3, 4)
+    ]
+    robot = chain.collide(*balls, kt.geometry.ContactPair("ball3", "ball4"))
+    watched = {"all": (None, None), "own": (("ball3",), ("ball4",)), "cut": (("ball1",), None)}
+    for name, (first, second) in watched.items():
+        watch = Watch(first=first, second=second)
+        robot = robot.edit.equip(Sensor(name=name, kind="contact", watch=watch))
+    part = robot.edit.subtree("link3")
+    assert [x.name for x in part.model.equipment.sensors] == ["all", "own"]

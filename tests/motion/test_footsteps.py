@@ -59,6 +59,16 @@ def test_a_foot_that_stands_in_both_stays_until_the_walk_is_as_far():
     assert phases(plan)["left_foot"][0][1] == pytest.approx(0.13, abs=0.02)
 
 
+def test_a_foot_that_steps_lifts_when_its_recording_lifts_it():
+    """The support on which it stands is neither its next one nor its last one."""
+    for leave in (0.0, 1.2):  # a period apart
+        for enter in (0.0, 0.1):
+            plan = planned(WALK, leave, SLOWER, enter, FEET, 0.6)
+            lifts, lands = phases(plan)["right_foot"]
+            assert lifts[1] == pytest.approx(0.133, abs=2e-3)
+            assert lands[0] == pytest.approx(0.51, abs=2e-3)
+
+
 def test_a_turned_walk_is_followed_in_its_direction():
     q = WALK.q.copy()
     q[:, :2] = np.stack([-WALK.q[:, 1], WALK.q[:, 0]], axis=1)

@@ -98,9 +98,29 @@ def test_what_is_checked_between_grid_points_is_the_motion_that_is_given():
             assert np.abs(one - other).max() < 1e-8 * max(np.abs(other).max(), 1.0)
 
 
+def test_a_path_may_be_a_motion_that_starts_and_ends_at_rest():
+    t = np.linspace(0.0, 1.0, 11)[:, None]
+    start, way = ARM.neutral(), np.full(ARM.nv, 0.5)
+    path = kt.Motion(ARM, t[:, 0], start + (3 * t**2 - 2 * t**3) * way, (6 * t - 6 * t**2) * way)
+    motion = ARM.time_path(path, velocity=1.0, effort=np.inf)
+    assert motion.duration == pytest.approx(0.5, rel=1e-3)
+
+
 def test_a_path_that_nothing_limits_is_refused():
     with pytest.raises(kt.errors.KinetreeError, match="nothing limits the speed"):
         ARM.time_path(wave(), velocity=np.inf, effort=np.inf)
+
+
+def test_a_path_beyond_the_range_of_a_ball_joint_is_refused():
+    limb = kt.Assembly("limb", "base")
+    limits = kt.Limits(ball=kt.BallRange(0.5), effort=50.0)
+    inertia = {"mass": 1.0, "com": (0.0, 0.0, -0.2), "inertia": (0.03, 0.02, 0.01)}
+    limb.add("limb", "base", kt.joints.Ball(), limits=limits, name="hip", **inertia)
+    robot, angle = limb.robot(), np.linspace(0.0, 0.6, 7)
+    points = np.stack([np.sin(angle / 2), 0 * angle, 0 * angle, np.cos(angle / 2)], axis=1)
+    assert robot.time_path(points[:5], velocity=1.0).duration > 0.4
+    with pytest.raises(kt.errors.KinetreeError, match=r"joint 'hip' is 0.1 beyond its limit"):
+        robot.time_path(points, velocity=1.0)
 
 
 def test_paths_that_make_no_sense_are_refused():

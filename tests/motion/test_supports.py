@@ -136,6 +136,8 @@ def test_a_hop_flies_along_a_parabola():
     assert np.abs(center[:, :2] - straight).max() < 1e-3
     off = ROBOT.pose(state.q, "left_foot")[:, 2, 3] - ROBOT.pose(LOW, "left_foot")[2, 3]
     assert off[20] > 0.01
+    said = [x.constraint for x in found.violations() if not x.constraint.startswith("frame")]
+    assert len(set(said)) == len(said)  # one violation for each constraint
 
 
 @pytest.mark.slow
@@ -168,6 +170,7 @@ def test_a_foot_that_starts_away_from_its_support_is_said():
         ([kt.Support("left_foot", friction=0.0)], {}, "friction"),
         ([kt.Support("left_foot", area=np.zeros((2, 2)))], {}, "area has shape"),
         ([kt.Support("left_foot"), kt.Support("left_foot", first=0.3)], {}, "stands twice"),
+        (BOTH, {"points": 1}, "points must be a whole number of at least 2"),
         (BOTH, {"root": 0.0}, "no other force on its root"),
         (BOTH, {"bounded": ("tau",)}, "bounded='tau'"),
     ],

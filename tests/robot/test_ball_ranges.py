@@ -7,10 +7,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kinetree as kt
-from kinetree.algorithms.ball_limits import ball_limits
+from kinetree.algorithms.ball_limits import angles, ball_limits
+from kinetree.algorithms.nearest_rotation import nearest_rotation
 from kinetree.errors import KinetreeError, ModelError
 from kinetree.model.prepare.reframe import reframe
 from kinetree.robot.ball_excess import ball_excess
+from kinetree.spatial import Rotation as Turn
 
 CONE = kt.BallRange((0.4, 0.9), (-0.3, 0.6), center=(0.2, -0.5, 0.1))
 SLANTED = kt.BallRange(0.7, 0.5, axis=(1.0, 0.2, 0.3), across=(0.0, 1.0, 0.0))
@@ -60,6 +62,23 @@ def test_random_configurations_fill_the_ranges(joint):
     assert inside.max() <= 1e-9
     assert inside.max() > -0.02
     assert inside.min() < -0.25
+
+
+def test_an_angle_beside_twists_to_one_side_is_kept_by_random_and_by_clamped_rotations():
+    given = kt.BallRange(angle=0.9, twist=(0.4, 1.5), center=(0.2, -0.5, 0.1))
+    random = given.sample(np.random.default_rng(0), (2000,))
+    inside = np.stack([np.broadcast_to(x, 2000) for x in angles(given, random)])
+    for low, high, found in zip((0.4, -np.inf), (0.9, 0.9), inside, strict=True):
+        assert low - 1e-9 <= found.min()
+        assert found.max() <= high + 1e-9
+    assert inside[1].max() > 0.89
+    for turn in Rotation.random(100, np.random.default_rng(1)).as_quat():
+        nearest = nearest_rotation(given, Turn.quat_xyzw(*turn))
+        twist, angle = angles(given, nearest)
+        assert 0.4 - 1e-9 <= twist <= 0.9 + 1e-9
+        assert angle <= 0.9 + 1e-9
+    with pytest.raises(ModelError, match="no rotation is within both"):
+        kt.BallRange(angle=0.3, twist=(0.4, 1.5))
 
 
 def test_angles_change_along_their_slopes():
@@ -204,3 +223,69 @@ def test_a_range_of_what_is_no_ball_joint_is_an_error():
     robot = kt.Assembly("arm", "base")
     robot.add("link", "base", kt.joints.Revolute("z"), limits=kt.Limits(ball=CONE), **LIMB)
     assert any("no ball joint" in x.message for x in robot.robot("fixed").problems())
+
+
+HALF_TURNS = (kt.BallRange(1.0, 0.5), kt.BallRange(1.0), kt.BallRange(twist=0.5))
+
+
+@pytest.mark.parametrize("given", HALF_TURNS, ids=["both", "swing", "twist"])
+def test_a_swing_by_half_a_turn_has_no_twist_and_leads_back_to_the_cone(given):
+    robot = kt.Assembly("limb", "base")
+    robot.add("limb", "base", kt.joints.Ball(), limits=kt.Limits(ball=given), **LIMB)
+    robot = robot.robot()
+    q, still = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
+    for limit in ball_limits(robot.model, list(q)):
+        assert np.isfinite(limit.value)
+        assert np.isfinite(np.array(limit.slopes, float)).all()
+    q1, v1 = robot.step(q, still, still, 1e-6, method="euler", enforcement=kt.Enforcement("clamp"))
+    assert np.isfinite(v1).all()
+    assert np.linalg.norm(q1) == pytest.approx(1.0)
+    assert excess(robot, q1).max() < 1e-9
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_cones_that_are_open_one_way_have_slopes(kind):
+    robot = kt.Assembly("limb", "base")
+    limits = kt.Limits(ball=kt.BallRange((math.pi, 1.0)))
+    robot.add("limb", "base", kt.joints.Ball(), limits=limits, **LIMB)
+    robot = robot.robot()
+    q, v = np.array([0.6, 0.0, 0.0, 0.8], kind), np.ones(3, kind)
+    how = kt.Enforcement("spring")
+    q1, v1 = robot.step(q, v, 0.0 * v, kind(1e-3), method="euler", enforcement=how)
+    assert np.isfinite(q1).all()
+    assert np.isfinite(v1).all()
+
+
+def test_angles_may_be_numbers_of_any_kind():
+    assert kt.BallRange(np.float32(0.5), np.int64(1)) == kt.BallRange(0.5, 1.0)
+
+
+@pytest.mark.parametrize("narrow", [kt.BallRange(1.0, 1e-4), kt.BallRange(1e-3, 0.5)])
+def test_targets_are_reached_by_ball_joints_that_hardly_turn_one_way(narrow):
+    robot = kt.Assembly("arm", "base")
+    ball, at = kt.joints.Ball(), (0.0, 0.0, -0.4)
+    robot.add("upper", "base", ball, limits=kt.Limits(ball=narrow), **LIMB)
+    robot.add("middle", "upper", kt.joints.Revolute("y"), at, **LIMB)
+    robot.add("lower", "middle", ball, at, limits=kt.Limits(ball=kt.BallRange(1.0, 0.5)), **LIMB)
+    robot = robot.robot()
+    targets = robot.pose(robot.random(0, (50,)), "lower")[:, :3, 3]
+    solver = kt.control.InverseKinematics(robot, "lower", orientation=False)
+    found = solver.solve(targets)
+    assert found.success.all()
+    assert excess(robot, found.q).max() < 1e-8
+
+
+@pytest.mark.parametrize("turn", [-3.1, -2.0, -0.1, 2.6, 3.1])
+def test_a_twist_beyond_its_limits_is_led_back_by_the_shorter_way(turn):
+    """With limits from 0 to 2.5, a twist of -3.1 is beyond 2.5, and not below 0."""
+    robot = kt.Assembly("limb", "base")
+    limits = kt.Limits(ball=kt.BallRange(twist=(0.0, 2.5)))
+    robot.add("limb", "base", kt.joints.Ball(), limits=limits, **LIMB)
+    robot = robot.robot().edit.with_gravity((0.0, 0.0, 0.0))
+    q, still = np.array([0.0, 0.0, math.sin(turn / 2), math.cos(turn / 2)]), np.zeros(3)
+    ways = [(abs(math.remainder(turn - end, 2 * math.pi)), end) for end in (0.0, 2.5)]
+    away, nearest = min(ways)
+    assert excess(robot, q) == pytest.approx(away)
+    how = kt.Enforcement("clamp")
+    q1, _ = robot.step(q, still, still, 1e-3, method="euler", enforcement=how)
+    assert 2.0 * math.atan2(q1[2], q1[3]) == pytest.approx(nearest, abs=1e-9)

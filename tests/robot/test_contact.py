@@ -25,6 +25,7 @@ def test_touches_have_the_names_of_their_pairs(arm):
     assert arm.contact.pairs == ("floor/hand", "floor/ball", "ball/elbow")
     hand = tuple(f"floor/hand.{k}" for k in range(1, 5))
     assert arm.contact.touch_names == (*hand, "floor/ball", "ball/elbow")
+    assert arm.contact.touch_pairs == (*["floor/hand"] * 4, "floor/ball", "ball/elbow")
 
 
 def test_distances_are_those_of_the_poses(arm):

@@ -162,6 +162,17 @@ def test_deep_penetration_is_resolved_without_an_explosion():
     assert motion.q[-1, 2] == pytest.approx(0.1, abs=2e-3)
 
 
+def test_overlapping_shapes_may_have_dots_in_their_names():
+    ball = kt.Assembly("body", "body", mass=1.0, inertia=(0.01,) * 3).robot("floating")
+    ball = ball.collide(
+        Collider("floor.1", None, Plane()),
+        Collider("ball.1", "body", Sphere(0.1)),
+        ContactPair("floor.1", "ball.1"),
+    )
+    with pytest.warns(kt.errors.SimulationWarning, match=r"floor\.1.*ball\.1 overlap by 0.2 m"):
+        ball.simulate(standing(0.0, -0.1), np.zeros(6), time=0.01, dt=0.002)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_derivatives_of_a_step_are_its_differences(cone):

@@ -12,7 +12,7 @@ With s = sin(theta/2) u of a swing by theta about u, d = (2 s_y c, -2 s_x c, cos
 first two rows hold the twist (c = cos(theta/2)).
 
     swing     alpha - theta,  sin(alpha/2) = 1 / sqrt((u_x / sin(a/2))^2 + (u_y / sin(b/2))^2)
-    twist     the angle atan2(M_yx - M_xy, M_xx + M_yy) from its lower and to its upper limit
+    twist     the angle of (M_yx - M_xy, M_xx + M_yy) from its lower and to its upper limit
     angle     most - angle of M
 
 Cost: a few dozen operations for each limit; nothing for joints without any.
@@ -24,18 +24,16 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.limited import limited_balls
+from kinetree.algorithms.limited import limited_balls, nearer_bound
 from kinetree.model import Model
 from kinetree.model.joints import Joint
 from kinetree.model.limits import BallRange
-from kinetree.scalar import Scalar, asin, atan2, less, minimum, select, sqrt
+from kinetree.scalar import Scalar, atan2, less, maximum, select, sqrt
 from kinetree.scalar.dual import Dual, lift
 from kinetree.spatial import Rotation
 
 TINY = 1e-24
 """Added to squared sines, so that angles have slopes where they are zero."""
-WIDEST = 1.0 - 1e-12
-"""The largest sine of half a swing: at one, its slope is infinite."""
 
 
 class BallLimit(NamedTuple):
@@ -81,18 +79,8 @@ def outward_limits(
         bodies: whose joints they are.
     """
     for limit in ball_limits(model, q, bodies):
-        lower, upper = limit.bounds
-        if math.isinf(lower):
-            yield limit.value - upper, limit.slopes
-        elif math.isinf(upper):
-            yield lower - limit.value, [-x for x in limit.slopes]
-        else:
-            high = less(0.5 * (lower + upper), limit.value)
-            sign = select(high, 1.0, -1.0)
-            yield (
-                select(high, limit.value - upper, lower - limit.value),
-                [sign * x for x in limit.slopes],
-            )
+        inwards, distance = nearer_bound(limit.value, *limit.bounds)
+        yield -distance, [-inwards * x for x in limit.slopes]
 
 
 def bounds(given: BallRange) -> list[tuple[float, float]]:
@@ -127,13 +115,25 @@ def _swing(given: BallRange, M: Rotation) -> Scalar:
     if a == b:
         return theta - min(given.swing[0], math.pi)
     # u = (-y, x) / sqrt(across)
-    ratio = across / (y * y * (1 / (a * a)) + x * x * (1 / (b * b)) + TINY)
-    return theta - 2 * asin(minimum(sqrt(ratio), WIDEST))
+    square = across / (y * y * (1 / (a * a)) + x * x * (1 / (b * b)) + TINY)
+    return theta - 2 * atan2(sqrt(square), sqrt(maximum(1 - square, TINY)))
 
 
 def _twist(given: BallRange, M: Rotation) -> Scalar:
     (xx, xy, _), (yx, yy, _), _ = M.rows
-    return atan2(yx - xy, xx + yy)
+    across, along = yx - xy, xx + yy
+    told = less(TINY, across * across + along * along)  # not after a swing by half a turn
+    return twist_of(given, across, select(told, along, 1.0))
+
+
+def twist_of(given: BallRange, sine: Scalar, cosine: Scalar) -> Scalar:
+    """The angle of a twist, within half a turn of the middle between its limits.
+
+    So the nearer limit is that by the shorter way. Sine and cosine may have any positive factor.
+    """
+    middle = given.middle_twist
+    s, c = math.sin(middle), math.cos(middle)
+    return atan2(sine * c - cosine * s, cosine * c + sine * s) + middle
 
 
 def _angle(given: BallRange, M: Rotation) -> Scalar:

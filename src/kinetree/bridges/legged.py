@@ -67,7 +67,7 @@ class LeggedEnv(ServoEnv):
         **options: Any,
     ) -> None:
         self.gait, self.speed = gait, number("speed", speed)
-        names = [name.split(".")[0] for name in robot.contact.touch_names]
+        names = robot.contact.touch_pairs
         self._touches = [[k for k, x in enumerate(names) if x == p] for p in robot.contact.pairs]
         self.weight = robot.total_mass * 9.81
         root = robot.model.bodies[0].name

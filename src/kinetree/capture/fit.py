@@ -108,8 +108,13 @@ class _Skeleton:
         return float(np.linalg.norm(self.way(f"left_{part}", f"right_{part}"))) / 2.0
 
     def facing(self) -> Array:
-        """The figure's axes (ahead, left, up) in the skeleton's rest pose, as columns."""
-        left = self.way("right_thigh", "left_thigh") * (1.0, 1.0, 0.0)
+        """The figure's axes (ahead, left, up) in the skeleton's rest pose, as columns.
+
+        Left is from hip to hip, or from shoulder to shoulder where both hips are at one place.
+        """
+        across = [self.way(f"right_{x}", f"left_{x}") for x in ("thigh", "upper_arm")]
+        ways = [way * (1.0, 1.0, 0.0) for way in across]
+        left = next((way for way in ways if np.linalg.norm(way) > 0.0), np.array([0.0, 1.0, 0.0]))
         left = left / np.linalg.norm(left)
         return np.stack([np.cross(left, UP), left, np.array(UP)], axis=1)
 
@@ -170,7 +175,9 @@ def _aligned(skeleton: _Skeleton, segment: str, facing: Array) -> Array:
 
 
 def _shortest_turn(start: Array, end: Sequence[float] | Array) -> Array:
-    """The rotation by the smallest angle from one direction to another."""
+    """The rotation by the smallest angle from one direction to another, if that has a length."""
+    if not np.any(end):
+        return np.eye(3)
     a, b = start / np.linalg.norm(start), np.asarray(end) / np.linalg.norm(end)
     axis, cosine = np.cross(a, b), float(a @ b)
     if cosine < -0.999999:  # any axis across will do

@@ -16,6 +16,8 @@ from kinetree import Robot, Simulation
 from kinetree.algorithms.steps import Enforcement
 from kinetree.cli.choices import CONTROLLERS
 from kinetree.errors import KinetreeError, unknown
+from kinetree.model.geometry import HeightField, Plane
+from kinetree.model.model import WORLD
 from kinetree.simulate.figures import save_figure
 from kinetree.typing import Array
 
@@ -66,7 +68,14 @@ def _standing(robot: Robot) -> tuple[Robot, Array]:
     """The robot on level ground, and its neutral configuration above that."""
     from kinetree.show.view.live import above_ground
 
-    standing = robot if len(robot.contact.pairs) else robot.on_ground()
+    bodies = robot.model.collider_bodies
+    grounds = {
+        x.name
+        for x in robot.model.colliders
+        if bodies[x.name] == WORLD and isinstance(x.shape, (Plane, HeightField))
+    }
+    stands = any(grounds & {x.first, x.second} for x in robot.model.contacts)
+    standing = robot if stands else robot.on_ground()
     return standing, above_ground(standing, standing.neutral())
 
 

@@ -115,7 +115,7 @@ def run(
 
     def plan(lasts: float | None) -> Plan:
         if not floats:
-            return Plan(two, (), lasts or USUAL)
+            return Plan(two, (), USUAL if lasts is None else lasts)
         return planned(one, leave, two, enter, frames, lasts, align)
 
     tries = [plan(duration)]
@@ -181,7 +181,8 @@ def _solved(
 def _spaced(given: dict[str, Any], plan: Plan) -> dict[str, Any]:
     """Settings with the number of coefficients that the duration needs, if it is not given."""
     needed = max(FEWEST, int(np.ceil(plan.duration / SPACING)) + 3)
-    return {**given, "coefficients": given.get("coefficients") or needed}
+    count = given.get("coefficients")
+    return {**given, "coefficients": needed if count is None else count}
 
 
 def _phase(plan: Plan) -> Callable[[Any], str]:

@@ -57,8 +57,8 @@ SMALLEST = 1e-10
 """c: keeps the matrix nonsingular when the error is zero."""
 FURTHER = 1e-3
 """m: shapes are driven this much further apart than demanded, so that solutions have a margin."""
-INSIDE = 1e-3
-"""rad: ball joints are driven this far inside their ranges."""
+INSIDE, SHARE = 1e-3, 0.1
+"""rad: ball joints are driven this far inside their ranges; of narrow ranges only this share."""
 OPEN = 1e30
 """Stands for the error of a start until it is computed."""
 
@@ -174,8 +174,8 @@ class Step:
             r = distance - found.distance
             H, g, square, distance = found.H, found.g, square + r * r, found.distance
         error: Scalar = 0.0
-        for beyond, row in self._ranges(q):
-            r = maximum(beyond + INSIDE, 0.0)
+        for beyond, row, inside in self._ranges(q):
+            r = maximum(beyond + inside, 0.0)
             acts = less(0.0, r)
             for i, slope in row.items():
                 for j in row.keys() & range(i + 1):
@@ -188,12 +188,17 @@ class Step:
             error = maximum(error, absolute(x))
         return Reached(q, moved, error, distance)
 
-    def _ranges(self, q: Sequence[Scalar]) -> Iterator[tuple[Scalar, dict[int, Scalar]]]:
-        """The excess of ball joints over their ranges, and its gradient by velocity index."""
+    def _ranges(self, q: Sequence[Scalar]) -> Iterator[tuple[Scalar, dict[int, Scalar], float]]:
+        """The excess of ball joints over their ranges, its gradient by velocity index, a margin."""
         for i in limited_balls(self.model):
-            at = self.model.v_slices[i].start
-            for beyond, slopes in outward_limits(self.model, q, [i]):
-                yield beyond, dict(enumerate(slopes, at))
+            at, given = self.model.v_slices[i].start, self.model.bodies[i].limits.ball
+            assert given is not None
+            low, high = given.twist
+            rooms = {"swing": min(given.swing), "twist": 0.5 * (high - low), "angle": given.angle}
+            limits = outward_limits(self.model, q, [i])
+            for name, (beyond, slopes) in zip(given.names, limits, strict=True):
+                inside = min(INSIDE, SHARE * rooms[name])
+                yield beyond, dict(enumerate(slopes, at)), inside
 
     def _moved(
         self,

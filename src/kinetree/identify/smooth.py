@@ -29,10 +29,14 @@ APART = 1.1
 """In half periods of the cutoff: the distance at which twice-filtered noise is independent."""
 UNIFORM = 0.01
 """Relative to a step: times within this tolerance are equally spaced."""
+GAP = 10.0
+"""In usual steps: nothing is known of longer times without a sample."""
 
 
 def resampled(log: Log, rate: float | None = None) -> Log:
     """The log at equally spaced times.
+
+    Forces are used where both samples beside them are, and not within gaps.
 
     Arguments:
         log: at any increasing times.
@@ -59,16 +63,20 @@ def resampled(log: Log, rate: float | None = None) -> Log:
     q = log.robot.normalize(at(_continuous(log)))
     remark = f"resampled from {len(log)} to {len(time)} samples, {wanted:.6g} a second"
     tau = np.stack([np.interp(time, log.time, x) for x in log.tau.T], axis=1)
-    return replace(
+    before = np.clip(np.searchsorted(log.time, time, side="right") - 1, 0, len(log) - 1)
+    after = np.clip(np.searchsorted(log.time, time), 0, len(log) - 1)
+    done = replace(
         log,
         time=time,
         q=q,
         tau=tau,
         v=None if log.v is None else at(log.v),
         a=None if log.a is None else at(log.a),
-        keep=None,
+        keep=log.keep[before] & log.keep[after],
         remarks=(*log.remarks, remark),
     )
+    wide = log.time[after] - log.time[before] > GAP * np.median(np.diff(log.time))
+    return done.without(wide, "the log has a gap there")
 
 
 def filtered(log: Log, cutoff: float, order: int = 4, decimate: bool = True) -> Log:

@@ -157,7 +157,7 @@ def subtree(model: Model, link: str, base: str = "fixed") -> Model:
             )
     links, joints = {x.name for x in part.links}, {c.name for c in part.connections}
     kept = within(description.constraints, links, joints, f"the subtree of {link!r}")
-    equipment = part_of(description.equipment, links, joints, f"the subtree of {link!r}")
+    equipment = part_of(description.equipment, part, f"the subtree of {link!r}")
     return assemble(replace(part, constraints=kept, equipment=equipment), base=base)
 
 
@@ -393,6 +393,5 @@ def _grounded(model: Model) -> Description:
     fixed = {f.name: f.placement for f in model.frames if f.body == WORLD}
     kept = in_the_world(description.constraints, fixed)
     part = below(description, root)
-    links, joints = {x.name for x in part.links}, {c.name for c in part.connections}
-    equipment = part_of(description.equipment, links, joints, f"robot {model.name!r}")
+    equipment = part_of(description.equipment, part, f"robot {model.name!r}")
     return replace(part, constraints=kept, equipment=equipment)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, among, unknown
 from kinetree.model.actuators import Actuator
 from kinetree.model.body_forces import BodyForce, Compensation, Immersed
+from kinetree.model.description import Description
 from kinetree.model.equipment import Equipment
 from kinetree.model.keyframe import Keyframe
 from kinetree.model.model import WORLD, Model
-from kinetree.model.sensors import Carried, Sensor
+from kinetree.model.sensors import Carried, Sensor, Watch
 from kinetree.model.tendons import FixedTendon, Tendon
 from kinetree.spatial import Inertia
 
@@ -82,21 +83,25 @@ def _keeper(tendons: Collection[str], actuators: Collection[str]) -> Callable[[A
     return keep
 
 
-def part_of(
-    equipment: Equipment, links: Collection[str], joints: Collection[str], part: str
-) -> Equipment:
+def part_of(equipment: Equipment, kept: Description, part: str) -> Equipment:
     """The equipment of a part of a robot.
 
     That of the other parts is left out; what connects the two is refused.
 
     Arguments:
-        links, joints: the names of what belongs to the part.
+        kept: what belongs to the part.
         part: what it is called in the message.
     """
+    links, joints = {x.name for x in kept.links}, {c.name for c in kept.connections}
+    colliders = {x.name for x in kept.colliders}
 
     def change(piece: Any) -> Any:
         if isinstance(piece, Keyframe):
             return piece
+        if isinstance(piece, Sensor) and piece.watch is not None:
+            sides = (piece.watch.first, piece.watch.second)
+            if any(side is not None and colliders.isdisjoint(side) for side in sides):
+                return None
         refers = piece.references
         outside = [f"link {x!r}" for x in refers.frames if x not in links]
         outside += [f"joint {x!r}" for x in refers.joints if x not in joints]
@@ -132,9 +137,19 @@ def equip(model: Model, *parts: Any) -> Model:
             raise ModelError(f"{part!r}: a part of kinetree.equipment is expected")
         if isinstance(part, Sensor) and part.holds and part.carried is None:
             part = replace(part, carried=_carried(model, part))
+        if isinstance(part, Sensor) and part.watch is not None:
+            _check_watched(model, part.name, part.watch)
         added[name].append(part)
     more = Equipment(**{name: tuple(found) for name, found in added.items()})
     return replace(model, equipment=model.equipment + more)
+
+
+def _check_watched(model: Model, name: str, watch: Watch) -> None:
+    """Refuse a contact sensor of colliders that do not exist: it would never show a contact."""
+    for collider in (*(watch.first or ()), *(watch.second or ())):
+        if not among(collider, model.collider_bodies):
+            said = unknown("collider", collider, model.collider_bodies, "the robot")
+            raise ModelError(f"sensor {name!r}: {said}")
 
 
 def _carried(model: Model, sensor: Sensor) -> Carried:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,8 @@ class BallRange:
             raise ModelError(f"swing={swing!r}, angle={angle!r}: positive angles are expected")
         if not low < high:
             raise ModelError(f"twist={twist!r}: the lower angle, then a higher one, is expected")
+        if low >= most or high <= -most:
+            raise ModelError(f"twist={twist!r}, angle={angle!r}: no rotation is within both")
         middle = tuple(given_numbers("center", center, (3,)).tolist())
         along = given_axis(axis)
         given = {"swing": (a, b), "twist": (low, high), "angle": most}
@@ -93,6 +96,12 @@ class BallRange:
     def has_twist(self) -> bool:
         """Whether twists are limited."""
         return self.twist[0] > -math.pi or self.twist[1] < math.pi
+
+    @property
+    def middle_twist(self) -> float:
+        """The middle between the limits of twists, from which they are measured; 0 without both."""
+        low, high = self.twist
+        return 0.5 * (low + high) if max(-low, high) < math.pi else 0.0
 
     @property
     def has_angle(self) -> bool:
@@ -133,25 +142,40 @@ class BallRange:
             the largest and twists are uniform; so are rotations by less than `angle` about all axes
             where it alone is limited.
         """
-        angle, twist = rng.uniform(-math.pi, math.pi, batch), rng.uniform(*self._ends, batch)
+        angle, twist = rng.uniform(-math.pi, math.pi, batch), rng.uniform(*self.twist_ends, batch)
         share = rng.uniform(0.0, 1.0, batch)
         a, b = self.sines
         x, y = share * a * np.cos(angle), share * b * np.sin(angle)
-        w = np.sqrt(np.maximum(1.0 - x * x - y * y, 0.0))
         s, c = np.sin(0.5 * twist), np.cos(0.5 * twist)
+        if self.always_twisted:
+            left = np.sqrt(np.maximum(1.0 - (math.cos(0.5 * self.angle) / c) ** 2, 0.0))
+            shrink = np.minimum(left / np.maximum(np.hypot(x, y), 1e-300), 1.0)
+            x, y = shrink * x, shrink * y
+        w = np.sqrt(np.maximum(1.0 - x * x - y * y, 0.0))
         # the swing's quaternion (x, y, 0, w) times the twist's (0, 0, s, c)
         parts = [x * c + y * s, y * c - x * s, w * s, w * c]
-        if self.has_angle:
+        if self.has_angle and not self.always_twisted:
             parts = self._narrowed(parts)
         M = Rotation.quat_xyzw(*parts)
         R = self.middle @ (self.axes @ M @ self.axes.T)
         return R.T if self.inverse else R
 
     @property
-    def _ends(self) -> Pair:
-        """The lowest and the highest twist."""
+    def twist_ends(self) -> Pair:
+        """The lowest and the highest twist, also by the angle of the whole rotation."""
         low, high = self.twist
-        return max(low, -math.pi), min(high, math.pi)
+        most = min(self.angle, math.pi)
+        return max(low, -most), min(high, most)
+
+    @property
+    def always_twisted(self) -> bool:
+        """Whether the whole angle is limited, and the range of twists does not contain zero.
+
+        Then a smaller rotation may leave the range of twists: the swing must shrink alone, to
+        cos(swing / 2) >= cos(angle / 2) / cos(twist / 2).
+        """
+        low, high = self.twist
+        return self.has_angle and not low <= 0.0 <= high
 
     def _narrowed(self, parts: list[Any]) -> list[Any]:
         """Quaternions with angles smaller in the ratio of the largest one to half a turn."""
@@ -240,7 +264,7 @@ def _beside(axis: Vector3, given: Axis | None) -> Vector3:
 
 def _angle(name: str, value: Any) -> float:
     """An angle; infinite if there is no limit."""
-    if isinstance(value, (int, float)) and math.isinf(value):
+    if isinstance(value, Real) and math.isinf(value):
         return float(value)
     number = given_number(name, value)
     if abs(number) > math.pi + 1e-9:
@@ -250,7 +274,7 @@ def _angle(name: str, value: Any) -> float:
 
 def _pair(name: str, value: Any, both: Any) -> Pair:
     """Two angles, given as two or as one."""
-    if isinstance(value, (int, float)):
+    if isinstance(value, Real):
         first, second = both(value)
     else:
         try:

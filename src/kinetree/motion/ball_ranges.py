@@ -8,7 +8,7 @@ a, b     p      the largest swings, as 1 / sin(a/2)^2 and 1 / sin(b/2)^2
 The rows are smooth where angles are not. With s of `model.limits`,
 
     swing    (s_x / sin(a/2))^2 + (s_y / sin(b/2))^2 - 1
-    twist    the angle over its range
+    twist    the angle from the middle between its limits, over its range
     angle    (1 - cos angle) / (1 - cos most) - 1
 """
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kinetree.compiler.runtime.kernel import Kernel
     from kinetree.robot import Robot
 
-NUMBERS = 21
+NUMBERS = 23
 """The number of entries of p for one range."""
 NAMES = ("swing", "twist", "angle")
 
@@ -54,8 +54,9 @@ def range_rows(
     N, A = (Rotation(*(Vector3(*p[k + 3 * i : k + 3 * i + 3]) for i in range(3))) for k in (0, 9))
     (xx, xy, x), (yx, yy, y), (_, _, z) = ((N @ R) @ A).rows
     swing = (y * y * p[18] + x * x * p[19]) / (2 * (1 + z)) - 1
-    trace = xx + yy + z
-    return [swing, atan2(yx - xy, xx + yy), 0.5 * (3 - trace) * p[20] - 1]
+    trace, sine, cosine = xx + yy + z, yx - xy, xx + yy
+    twist = atan2(sine * p[21] - cosine * p[22], cosine * p[21] + sine * p[22])
+    return [swing, twist, 0.5 * (3 - trace) * p[20] - 1]
 
 
 def numbers(given: BallRange) -> list[float]:
@@ -64,7 +65,8 @@ def numbers(given: BallRange) -> list[float]:
     turns = [float(x) for R in (N, A) for row in R.rows for x in row]
     a, b = given.sines
     most = 1.0 - math.cos(given.angle) if given.has_angle else 1.0
-    return [*turns, a**-2, b**-2, 1.0 / most]
+    middle = given.middle_twist
+    return [*turns, a**-2, b**-2, 1.0 / most, math.cos(middle), math.sin(middle)]
 
 
 class BallRanges(Constraint):
@@ -106,7 +108,8 @@ class BallRanges(Constraint):
             for i, given in zip(bodies, ranges, strict=True):
                 assert given is not None
                 low, high = (
-                    x if abs(x) < math.pi else math.copysign(np.inf, x) for x in given.twist
+                    x - given.middle_twist if abs(x) < math.pi else math.copysign(np.inf, x)
+                    for x in given.twist
                 )
                 wide = high - low if np.isfinite(high - low) else 1.0
                 labels += [f"{model.bodies[i].joint_name} {name}" for name in NAMES]

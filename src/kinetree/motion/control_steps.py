@@ -151,8 +151,7 @@ class RobotStep:
         free = not self.touching and not robot.model.constraints
         self.plain = free and method == "euler"
         self.groups: dict[str, list[int]] = {}
-        for k, name in enumerate(robot.contact.touch_names if self.touching else ()):
-            pair = name if name in robot.contact.pairs else name.rpartition(".")[0]
+        for k, pair in enumerate(robot.contact.touch_pairs if self.touching else ()):
             self.groups.setdefault(pair, []).extend(range(3 * k, 3 * k + 3))
         self.force_count = sum(map(len, self.groups.values()))
         self._move = _EulerModel(robot, motors)

@@ -82,14 +82,19 @@ class End:
         return {s.frame: s for s, v in zip(last, speeds, strict=True) if v < SETTLED}
 
     def later(self, frame: str) -> Support | None:
-        """The next support of a frame that does not stand at this end."""
-        found = [x for x in self.supports if x.frame == frame and _middle(x) > self.time]
+        """The next support of a frame, after the one on which it stands at this end."""
+        found = [x for x in self._others(frame) if _middle(x) > self.time]
         return found[0] if found and found[0].first - self.time < LONGEST else None
 
     def earlier(self, frame: str) -> Support | None:
-        """The last support of a frame that does not stand at this end."""
-        found = [x for x in self.supports if x.frame == frame and _middle(x) < self.time]
+        """The last support of a frame, before the one on which it stands at this end."""
+        found = [x for x in self._others(frame) if _middle(x) < self.time]
         return found[-1] if found and self.time - found[-1].last < LONGEST else None
+
+    def _others(self, frame: str) -> list[Support]:
+        """The supports of a frame but the one on which it stands at this end."""
+        own = self.standing().get(frame)
+        return [x for x in self.supports if x.frame == frame and x is not own]
 
     def lifts(self, frame: str) -> float | None:
         """The time until a standing frame lifts, s; None if the recording ends before."""

@@ -29,6 +29,7 @@ from kinetree.motion.arrays import Array
 from kinetree.motion.motion import Motion
 from kinetree.motion.reachable_speeds import Passes
 from kinetree.motion.states import MotionState
+from kinetree.robot.ball_excess import ball_excess
 from kinetree.robot.checks import count, finite_array, real_array
 from kinetree.typing import ArrayLike
 
@@ -111,7 +112,8 @@ def time_path(
     fewest = max(FEWEST, len(curve.times))
     n = fewest if points is None else count("points", points, 3)
     on_grid = _on_grid(robot, curve, limits, n)
-    if not on_grid.names and (_fastest(on_grid, limits) >= UNLIMITED).any():
+    free = _fastest(on_grid, limits) >= UNLIMITED  # at single points the path itself may rest
+    if not on_grid.names and (free[1:] & free[:-1]).any():
         raise KinetreeError(
             "time_path: nothing limits the speed; velocity, acceleration or effort limits are "
             "expected"
@@ -187,17 +189,18 @@ def _on_grid(robot: Robot, curve: Motion, limits: Limits, n: int) -> Path:
 
 def _check_positions(robot: Robot, s: Array, q: Array) -> None:
     """Refuse a path that leaves the limits of the joints."""
+    found = list(ball_excess(robot, q))
     for i in robot.model.coordinate_order:
         body, at = robot.model.bodies[i], robot.model.q_slices[i]
-        if body.joint.nq != 1:
-            continue
-        x = q[:, at.start]
-        over = np.maximum(x - body.limits.upper, body.limits.lower - x)
+        if body.joint.nq == 1:
+            x = q[:, at.start]
+            over = np.maximum(x - body.limits.upper, body.limits.lower - x)
+            found.append((body.joint_name, over))
+    for name, over in found:
         if over.max() > 1e-9:
             k = int(over.argmax())
             raise KinetreeError(
-                f"path: joint {body.joint_name!r} is {over[k]:.3g} beyond its limit at "
-                f"{_where(s, k)}"
+                f"path: joint {name!r} is {over[k]:.3g} beyond its limit at {_where(s, k)}"
             )
 
 

@@ -16,6 +16,7 @@ from kinetree.motion.transition_constraints import rules, soft_holds
 from kinetree.motion.transition_settings import Settings
 from kinetree.motion.transition_supports import (
     MARGIN,
+    UNCHECKED,
     ground_of,
     support_rules,
 )
@@ -357,7 +358,7 @@ class Problem:
         for rule, term, over in zip(self.rules, self.checks, broken, strict=True):
             at = np.unravel_index(np.argmax(over[problem]), over.shape[1:])
             relative = float(over[problem][at])
-            if relative > 0.0:
+            if relative > 0.0 and rule.between < UNCHECKED:
                 amount = relative * rule.between * float(term.scale[at[-1]])
                 t = float(self.dense.grid.u[at[:2]] * self.duration)
                 violations.append(Violation(term.name, term.labels[at[-1]], amount, t, relative))

@@ -102,7 +102,7 @@ def checked(settings: Settings) -> Settings:
         cost=optional_function("cost", settings.cost),
         degree=count("degree", settings.degree),
         coefficients=count("coefficients", settings.coefficients),
-        points=_optional_count("points", settings.points),
+        points=_optional_count("points", settings.points, 2 if supports else 1),
         samples=_optional_count("samples", settings.samples),
         starts=count("starts", settings.starts),
         seed=count("seed", settings.seed, 0),
@@ -120,8 +120,8 @@ def _smoothing(given: Any, supported: bool) -> float:
     return number("smoothing", given, 0.0)
 
 
-def _optional_count(name: str, given: Any) -> int | None:
-    return None if given is None else count(name, given)
+def _optional_count(name: str, given: Any, least: int = 1) -> int | None:
+    return None if given is None else count(name, given, least)
 
 
 def _root(given: Any) -> float | str:

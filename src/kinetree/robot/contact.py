@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kinetree._lazy import cached_property
-from kinetree.algorithms.contact import SOLVER, ContactSolver, touch_labels
+from kinetree.algorithms.contact import SOLVER, ContactSolver, touch_labels, touch_pairs
 from kinetree.errors import KinetreeError
 from kinetree.robot.core import Door
 from kinetree.typing import Array, ArrayLike, External, Out, Outs
@@ -27,6 +27,11 @@ class Contact(Door):
     def touch_names(self) -> tuple[str, ...]:
         """The names of the touches: that of the pair, with a number if there are several."""
         return tuple(label.name for label in touch_labels(self._robot.model))
+
+    @cached_property
+    def touch_pairs(self) -> tuple[str, ...]:
+        """The pair of each touch."""
+        return touch_pairs(self._robot.model)
 
     def touches(self, q: ArrayLike, *, out: Outs = None) -> tuple[Array, Array, Array]:
         """The distances of the shapes that can touch, with points and normals in the world.

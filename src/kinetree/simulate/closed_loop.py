@@ -114,8 +114,10 @@ class ClosedLoop:
         arguments = self._arguments(state)
         law = self.controller
         if isinstance(law, Actuated):
-            law = partial(law.on, model, dt=dt)
-        tau, rate = forces_and_rate(call(law, *arguments), self._memory)
+            answer = partial(law.on, model, dt=dt)(*arguments)
+        else:
+            answer = call(law, *arguments)
+        tau, rate = forces_and_rate(answer, self._memory)
         if len(tau) != model.nv:
             raise KinetreeError(
                 f"the controller returns {len(tau)} joint forces; robot {model.name!r} needs a "

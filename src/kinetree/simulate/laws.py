@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any
 
 from kinetree.errors import KinetreeError
@@ -17,12 +17,14 @@ def call(law: Callable[..., Any], *arguments: Any) -> Any:
 
     Arguments:
         law: takes (t, q, v, p), and memory if it has some. A law without inputs may also take
-            (t, q, v).
+            (t, q, v), and others that have defaults.
         arguments: t, q, v, p and the memory, if there is one.
 
     Returns:
         What the law returns.
     """
+    if len(arguments) == 4 and not len(arguments[3]) and _has_own_default(law):
+        return law(*arguments[:3])
     wrong = mismatch(law, arguments)
     if wrong is None:
         return _called(law, arguments)
@@ -36,6 +38,15 @@ def call(law: Callable[..., Any], *arguments: Any) -> Any:
         )
     shown = ", ".join(NAMES[: len(arguments)])
     raise KinetreeError(f"the controller is called with ({shown}): {wrong}") from None
+
+
+def _has_own_default(law: Callable[..., Any]) -> bool:
+    """Whether a law's fourth argument may be left away, as that of `lambda t, q, v, k=5.0: ...`."""
+    try:
+        fourth = [*signature(law).parameters.values()][3]
+    except (IndexError, TypeError, ValueError):
+        return False
+    return fourth.default is not Parameter.empty and fourth.kind is not Parameter.KEYWORD_ONLY
 
 
 def _called(law: Callable[..., Any], arguments: Sequence[Any]) -> Any:

@@ -6,7 +6,7 @@ import math
 import warnings
 from typing import TYPE_CHECKING
 
-from kinetree.algorithms.contact import distances, touch_labels
+from kinetree.algorithms.contact import distances, touch_labels, touch_pairs
 from kinetree.errors import SimulationWarning
 from kinetree.model import Model
 from kinetree.simulate.start import Start
@@ -34,19 +34,20 @@ def warn_of_overlap(robot: Robot, start: Start) -> None:
         return
     limits = _limits(model)
     labels = [label.name for label in touch_labels(model)]
+    pairs = dict(zip(labels, touch_pairs(model), strict=True))
     for k, q in enumerate(start.backend.on_host(start.q[:LOOKED_AT]).tolist()):
         depths = {
             name: -float(d) for name, d in zip(labels, distances(model, q), strict=True) if d < 0.0
         }
-        deep = {x: d for x, d in depths.items() if d > limits[x.rsplit(".", 1)[0]]}
+        deep = {x: d for x, d in depths.items() if d > limits[pairs[x]]}
         if deep:
             worst = max(deep, key=lambda x: deep[x])
             more = f" (and {len(deep) - 1} more)" if len(deep) > 1 else ""
             where = f"environment {k}: " if start.batch else ""
-            pair = worst.rsplit(".", 1)[0]
+            speed = _speed(model, pairs[worst], deep[worst])
             warnings.warn(
                 f"{where}at the start, {worst} overlap by {deep[worst]:.3g} m{more}: contacts push "
-                f"them apart{_speed(model, pair, deep[worst])}. Start farther apart, set a longer "
+                f"them apart{speed}. Start farther apart, set a longer "
                 "time constant (solref), or leave the pair out",
                 SimulationWarning,
                 stacklevel=5,

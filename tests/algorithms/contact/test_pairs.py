@@ -221,3 +221,13 @@ def test_a_capsule_beside_a_box_whose_edges_it_is_parallel_to_has_touches_of_num
     function, origin = kernel(*pair, MARGIN), np.array([0.0, 0, 0, 0, 0, 0, 1])
     assert np.isfinite(function(origin, poses)).all()
     assert np.isfinite(function.jacobian("b")(origin, poses)).all()
+
+
+def test_a_capsule_along_a_face_touches_it_at_the_ends_of_the_part_in_the_box():
+    turned = Transform.identity().rotation
+    lies = type(turned)(Vector3(0.0, 0.0, 1.0), Vector3(0.0, 1.0, 0.0), Vector3(-1.0, 0.0, 0.0))
+    for shift, ends in ((0.0, [-0.1, 0.1]), (0.95, [-0.05, 0.1])):
+        at = Transform(lies, Vector3(shift, 0.0, 0.28))
+        found = touches(Capsule(0.02, 1.0), at, BOX, Transform.identity())
+        assert [t.distance for t in found] == pytest.approx([-0.04, -0.04])
+        assert sorted(t.point.x for t in found) == pytest.approx(ends)

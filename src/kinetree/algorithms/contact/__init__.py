@@ -8,6 +8,7 @@ from kinetree.algorithms.contact.of_robot import (
     distances_points_normals,
     robot_touches,
     touch_labels,
+    touch_pairs,
 )
 from kinetree.algorithms.contact.solver import SOLVER, ContactSolver
 from kinetree.algorithms.contact.touch import FAR, Touch
@@ -29,5 +30,6 @@ __all__ = [
     "robot_touches",
     "slot_count",
     "touch_labels",
+    "touch_pairs",
     "touches",
 ]

@@ -8,7 +8,7 @@ Cost: the poses of all bodies, and that of each pair of shapes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, groupby
 
 from kinetree.algorithms.contact.touch import Touch
 from kinetree.algorithms.contact.touches import slot_count, touches
@@ -78,10 +78,21 @@ def touch_labels(model: Model) -> tuple[Label, ...]:
     Arguments:
         model: the robot.
     """
-    shape = {c.name: c.shape for c in model.colliders}
     found: list[Label] = []
-    for pair in model.contacts:
-        count = slot_count(shape[pair.first], shape[pair.second])
+    for name, group in groupby(touch_pairs(model)):
+        count = len(list(group))
         ends = [""] if count == 1 else [f".{k}" for k in range(1, count + 1)]
-        found += [Label(pair.name + end, "m") for end in ends]
+        found += [Label(name + end, "m") for end in ends]
     return tuple(found)
+
+
+def touch_pairs(model: Model) -> tuple[str, ...]:
+    """The name of the pair of every touch.
+
+    Arguments:
+        model: the robot.
+    """
+    shape = {c.name: c.shape for c in model.colliders}
+    counts = ((pair.name, slot_count(shape[pair.first], shape[pair.second]))
+              for pair in model.contacts)  # fmt: skip
+    return tuple(name for name, count in counts for _ in range(count))

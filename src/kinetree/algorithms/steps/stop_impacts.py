@@ -28,7 +28,7 @@ from kinetree.algorithms.crba import crba
 from kinetree.algorithms.limited import limited_balls, limited_coordinates
 from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.model import Model
-from kinetree.scalar import Scalar, absolute, call_if, less, maximum
+from kinetree.scalar import Scalar, absolute, call_if, less, maximum, select
 
 SWEEPS = 16
 """The most sweeps that are made."""
@@ -90,7 +90,8 @@ def _sweep(at: Impulses, A: list[list[Scalar]], sides: list[Scalar]) -> Impulses
     """One Gauss-Seidel sweep of (1), joint by joint."""
     p, u, most = list(at.p), list(at.u), 0.0 * at.change
     for k, s in enumerate(sides):
-        pushed = maximum(p[k] - s * u[k] / A[k][k], 0.0)
+        felt = less(0.0, A[k][k])  # not where an angle has no slope, as in the middle of a range
+        pushed = maximum(p[k] - s * u[k] / select(felt, A[k][k], 1.0), 0.0)
         change, p[k] = s * (pushed - p[k]), pushed
         for j in range(len(u)):
             u[j] = u[j] + (A[j][k] if k <= j else A[k][j]) * change

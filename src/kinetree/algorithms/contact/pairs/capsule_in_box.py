@@ -4,8 +4,8 @@ Source: C. Ericson, Real-Time Collision Detection (2005), section 5.2.9.
 
 A segment and a box overlap if they do along each of six axes: the box's own, and those normal to
 the segment and to an edge of the box. The axis of least overlap is the shortest way out. Its touch
-is at the deepest end of the segment, or where the segment crosses the edge. Along an axis of the
-box there is a second touch, where the segment's other half ends or leaves the box.
+is at the deepest point of the segment in the box, or where the segment crosses the edge. Along an
+axis of the box there is a second touch, at the other end of the part in the box.
 
     symbol    code    meaning
     p + t u           a point of the segment in the frame of the box, -1 <= t <= 1
@@ -70,11 +70,11 @@ def inside(crossings: Sequence[tuple[Scalar, Scalar]]) -> tuple[Scalar, Scalar]:
 
 
 def _by_face(p: Vector3, u: Vector3, half: Half, k: int, enters: Scalar, leaves: Scalar) -> WayOut:
-    """Along an axis of the box: the deepest end, and the end of the part in the box towards it."""
+    """Along an axis of the box: the ends of what is in the box of the segment, the deeper first."""
     x, d, h = (*p, *u, *half)[k::3]
     sign = select(less(x, 0.0), -1.0, 1.0)
-    first = select(less(0.0, d * sign), -1.0, 1.0)
-    second = select(less(0.0, first), enters, leaves)
+    sinks = less(0.0, d * sign)  # towards -1; a segment along the face may end beyond the box
+    first, second = select(sinks, enters, leaves), select(sinks, leaves, enters)
     other = sign * (x + second * d) - h
     out = Vector3(*(sign if j == k else 0.0 for j in range(3)))
     return WayOut(sign * x - absolute(d) - h, out, first, second, other, 1.0)
