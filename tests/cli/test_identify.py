@@ -43,6 +43,9 @@ def test_wrong_files_and_options_are_messages(log, tmp_path):
     assert "q has shape (3200, 2)" in result.output
     result = CliRunner().invoke(app, ["identify", "double_pendulum", str(log), "--share", "2"])
     assert "--share 2: a number above 0" in result.output
+    page = str(tmp_path / "report.pdf")
+    words = ["identify", "double_pendulum", str(log), "--report", page]
+    assert "must end with .md or .html" in CliRunner().invoke(app, words).output
 
 
 def test_several_files_are_fitted_together(tmp_path):

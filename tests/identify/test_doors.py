@@ -73,17 +73,18 @@ def test_an_odd_value_of_any_argument_is_taken_or_refused_by_an_error_that_names
 
 
 def test_an_identified_robot_is_saved_whole_or_not_at_all(tmp_path, monkeypatch):
-    file = tmp_path / "robot.urdf"
-    FOUND.save(file)
-    before = file.read_bytes()
+    robot, page = tmp_path / "robot.urdf", tmp_path / "report.md"
+    FOUND.save(robot)
+    FOUND.report(page)
+    before = robot.read_bytes(), page.read_bytes()
 
     def interrupted(path, text, **options):
         path.write_bytes(b"half")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(type(file), "write_text", interrupted)
-    for save in (FOUND.save, FOUND.report):
+    monkeypatch.setattr(type(robot), "write_text", interrupted)
+    for save, file in ((FOUND.save, robot), (FOUND.report, page)):
         with pytest.raises(KeyboardInterrupt):
             save(file)
-    assert file.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [file]
+    assert (robot.read_bytes(), page.read_bytes()) == before
+    assert set(tmp_path.iterdir()) == {robot, page}

@@ -86,6 +86,22 @@ def test_what_cannot_be_is_said():
         exciting_motion(ARM, harmonics=1)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('velocity="2.2"', 'velocity="0"', "velocity limit of joint 'joint4' is 0"),
+        ('effort="180"', 'effort="0"', "effort limit of joint 'joint1' is 0"),
+    ],
+)
+def test_limits_of_zero_are_refused_by_the_joints_name(tmp_path, old, new, words):
+    kt.robots.arm().save(tmp_path / "arm.urdf")
+    text = (tmp_path / "arm.urdf").read_text()
+    assert old in text
+    (tmp_path / "zero.urdf").write_text(text.replace(old, new))
+    with pytest.raises(KinetreeError, match=words):
+        exciting_motion(kt.load(tmp_path / "zero.urdf"))
+
+
 @pytest.mark.parametrize("curve", CURVES)
 def test_rates_are_those_of_the_curve_and_it_is_periodic(curve):
     basis = CURVES[curve](3.0, 4).basis

@@ -241,3 +241,5 @@ def test_wrong_calls_are_said():
         fit(PENDULUM, log, method="magic")
     with pytest.raises(KinetreeError, match="trust must be a positive number"):
         fit(PENDULUM, log, trust=0.0)
+    with pytest.raises(KinetreeError, match=r"'log\.csv' is a path; kinetree\.identify\.read"):
+        fit(PENDULUM, "log.csv")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import LogError, MissingFileError
+from kinetree.errors import LogError, MissingFileError, UnknownNameError
 from kinetree.identify import Log, Stream, filtered, read, resampled, splined
 from tests.identify.motions import made_log, smooth_motion
 
@@ -74,6 +74,8 @@ def test_other_names_can_be_given(log, tmp_path):
     assert np.allclose(found.tau, log.tau)
     with pytest.raises(LogError, match="no column 'motor B'"):
         read(tmp_path / "log.csv", ARM, {"tau_upper_joint": "motor B"})
+    with pytest.raises(UnknownNameError, match="no column 'tau_uper_joint': did you mean 'tau_upp"):
+        read(tmp_path / "log.csv", ARM, {"tau_uper_joint": "motor A"})
 
 
 def test_time_must_be_there_and_increase(log, tmp_path):
@@ -151,6 +153,16 @@ def test_forces_at_their_limits_and_standstill_are_not_used(log):
     still = log.without_standstill(0.1)
     assert np.array_equal(still.keep, np.abs(log.v) >= 0.1)
     assert "slower than 0.1" in still.remarks[0]
+
+
+def test_forces_far_beyond_their_limits_are_refused_by_the_joints_name():
+    arm = kt.robots.arm()
+    t, q, v, a = smooth_motion(arm)
+    tau = arm.inverse_dynamics(q, v, a)
+    assert Log(arm, t, q, tau, v, a).without_saturation().keep.all()
+    in_millimetres = Log(arm, t, q, 1000.0 * tau, v, a)
+    with pytest.raises(LogError, match=r"joint1' is .* limit is 180 N m: is the force in another"):
+        in_millimetres.without_saturation()
 
 
 def noisy(rate=500.0, noise=1e-4):

@@ -73,6 +73,23 @@ def test_forces_of_something_else_are_not_explained():
 
 
 @QUIET
+def test_errors_that_grow_on_the_validation_log_are_a_doubt():
+    real = changed(ROBOT, spread=0.02)
+    right = made_log(ROBOT, real, noise=0.01)
+    mixed = replace(right, q=right.q[:, ::-1], v=right.v[:, ::-1], a=right.a[:, ::-1])
+    (doubt,) = fit(ROBOT, mixed, validation=right).doubts
+    assert "predicts the validation log worse than the old one" in doubt
+    exact = made_log(ROBOT, ROBOT)
+    assert fit(ROBOT, exact, validation=exact).doubts == ()
+
+
+def test_a_report_of_another_format_is_refused(found, tmp_path):
+    with pytest.raises(KinetreeError, match=r"a report must end with \.md or \.html"):
+        found.report(tmp_path / "report.pdf")
+    assert not list(tmp_path.iterdir())
+
+
+@QUIET
 def test_a_robot_that_stands_still_excites_nothing():
     t, q, v, a = smooth_motion(ROBOT)
     still = made_log(ROBOT, changed(ROBOT), noise=0.01, motion=(t, 0.0 * q, 0.0 * v, 0.0 * a))

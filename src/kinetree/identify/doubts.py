@@ -1,4 +1,6 @@
-"""Reasons not to use an identified model: nothing excited, flipped signs, forces unexplained."""
+"""Reasons not to use an identified model: nothing excited, flipped signs, forces unexplained, or
+predicted worse than before.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,16 @@ from kinetree.typing import Array
 
 if TYPE_CHECKING:
     from kinetree.identify.result import Identified
+    from kinetree.robot import Robot
 
 STILL = 1e-3
 """rad or m: a joint that moves less counts as at rest."""
 EXPLAINED = 0.2
 """A fit that explains less of the forces' variance explains nothing."""
+WORSE = 1.1
+"""Errors on a validation log grew if they are more than this many times those of before."""
+EXACT = 0.99
+"""A fit that explains more of the forces' variance is good, whatever it was before."""
 OPPOSITE = -0.5
 """A correlation of measured forces with those of the model below this: a sign is flipped."""
 
@@ -64,7 +71,20 @@ def _doubts_of_forces(identified: Identified, log: Log) -> list[str]:
             f"the fit explains {max(share, 0.0):.0%} of the forces' variance: are positions and "
             "forces of the same joints, in rad and N m, at the same times?"
         )
+    elif log is identified.validation and share < EXACT:
+        before, after = _error(identified, log, identified.before), _error(identified, log)
+        if after > WORSE * before:
+            reasons.append(
+                f"the new robot predicts the validation log worse than the old one: the error "
+                f"grows from {before:.4g} to {after:.4g}. Are the columns those of the right "
+                "joints, and is the rest of the log long enough to fit?"
+            )
     return reasons
+
+
+def _error(identified: Identified, log: Log, robot: Robot | None = None) -> float:
+    """The root mean square of the errors of all joint forces."""
+    return float(np.sqrt((identified.errors(log, robot).rms ** 2).mean()))
 
 
 def explained(log: Log, predicted: Array) -> float:

@@ -146,6 +146,22 @@ def exciting_motion(
     return Excitation(robot, chosen, coefficients, search.condition(coefficients))
 
 
+def _check_limits(robot: Robot) -> None:
+    """Refuse limits that leave a joint no motion or no force, such as zeros of a CAD exporter."""
+    limits = robot.limits
+    ranges = limits.upper - limits.lower
+    for what, sizes in (
+        ("range", ranges),
+        ("velocity limit", limits.velocity),
+        ("effort limit", limits.effort),
+    ):
+        for k in np.flatnonzero(~(sizes > 0.0))[:1]:
+            raise KinetreeError(
+                f"exciting_motion: the {what} of joint {robot.labels.v[k]!r} is {sizes[k]:g}, so "
+                "the joint cannot move: correct the limit in the robot file, or remove it"
+            )
+
+
 class _Search:
     """The goal and its gradient, as a function of free coefficients x."""
 
@@ -170,6 +186,7 @@ class _Search:
         self.rest = curve.rest  # coefficients = rest @ x
         self.boxes = {name: _corners(name, box) for name, box in workspace.items()}
         limits = robot.limits
+        _check_limits(robot)
         bounded = np.isfinite(limits.lower) & np.isfinite(limits.upper)
         lower, upper = np.where(bounded, limits.lower, -FAR), np.where(bounded, limits.upper, FAR)
         self.middle, half = 0.5 * (lower + upper), 0.5 * (upper - lower)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,10 @@ class Estimate:
 def each_log(logs: Log | Iterable[Log]) -> Iterator[Log]:
     """A log, or several one by one."""
     several: Any = [logs] if isinstance(logs, Log) else logs
+    if isinstance(several, (str, Path)):
+        raise KinetreeError(
+            f"logs: {str(several)!r:.200} is a path; kinetree.identify.read gives a Log"
+        )
     try:
         each = iter(several)
     except TypeError:

@@ -28,6 +28,8 @@ OUTSIDE = 1.5
 """How many times its range a joint may be outside of its limits before degrees are suspected."""
 SATURATED = 0.999
 """Fraction of the force limit: beyond it the drive is saturated."""
+BEYOND = 1.5
+"""A median force of more than this many times the limit is no saturation: a unit is wrong."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +119,8 @@ class Log:
 
     def _check(self) -> None:
         if len(self.time) < 2:
-            raise LogError(
-                f"{self.source}: it has {len(self.time)} samples; two or more are needed"
-            )
+            count = "one sample" if len(self.time) == 1 else "no samples"
+            raise LogError(f"{self.source}: it has {count}; two or more are needed")
         self._check_time()
         whole = self._whole
         if whole.sum() < 2:
@@ -198,6 +199,17 @@ class Log:
                     "unit, perhaps degrees; radians and metres are expected"
                 )
 
+    def _check_limits(self, limit: Array) -> None:
+        """Refuse forces that are mostly far beyond their limits, such as those in N mm."""
+        usual = np.median(np.abs(self.tau[self._whole]), axis=0)
+        for k in np.flatnonzero(usual > BEYOND * limit)[:1]:
+            unit = "N m" if self.robot.labels.v_units[k].startswith("rad") else "N"
+            raise LogError(
+                f"{self.source}: the force of joint {self.robot.labels.v[k]!r} is {usual[k]:.4g} "
+                f"(median), but the robot's limit is {limit[k]:.4g} {unit}: is the force in "
+                f"another unit? If it is in {unit}, correct the limit in the robot file"
+            )
+
     # what is not used
 
     def without(self, which: NDArray[np.bool_], reason: str) -> Log:
@@ -245,6 +257,7 @@ class Log:
             A new log.
         """
         limit = self.robot.limits.effort
+        self._check_limits(limit)
         return self.without(np.abs(self.tau) >= SATURATED * limit, "the force is at its limit")
 
     def without_standstill(self, speed: float) -> Log:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree import kinds
-from kinetree.errors import LogError, MissingFileError, TableError, among
-from kinetree.files.column_names import WORDS, find_column
+from kinetree.errors import LogError, MissingFileError, TableError, among, unknown
+from kinetree.files.column_names import WORDS, find_column, possible_names
 from kinetree.files.csv_file import CsvFile
 from kinetree.files.npz import NUMBERS, read_npz
 from kinetree.files.parquet import ParquetFile
@@ -80,7 +80,10 @@ def log_of_columns(
     """
     check_robot(robot)
     renamed = dict(instance("table", table, Mapping, "columns by name"))
+    known = _meanings(robot)
     for meaning, name in mapping("columns", columns, "names of columns by what they are").items():
+        if not among(meaning, known):
+            raise unknown("column", meaning, known, "columns: a log")
         if not among(name, table):
             raise LogError(f"{source} has no column {name!r} (for {meaning!r}); {_there(table)}")
         renamed[meaning] = table[name]
@@ -127,6 +130,15 @@ class Stream:
             raise LogError(f"{path.name}: an NPZ file cannot be streamed; use .csv or .parquet")
         for table in _tables(path, self.rows, self.topic):
             yield log_of_columns(self.robot, table, path.name, self.columns).without_gaps()
+
+
+def _meanings(robot: Robot) -> list[str]:
+    """What a column of a log may be: the time, a whole array, or an entry by any of its names."""
+    found = [*TIME, *WORDS]
+    for kind in WORDS:
+        names = robot.labels.q if kind == "q" else robot.labels.v
+        found += [x for k, name in enumerate(names) for x in possible_names(kind, name, k)]
+    return found
 
 
 def _array(

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree import kinds
+from kinetree.errors import KinetreeError
 from kinetree.files.atomic import complete
 from kinetree.identify.log import Log
 from kinetree.identify.result import Identified
@@ -42,21 +43,32 @@ class Picture(NamedTuple):
 
 Content = str | Table | Picture
 
+ENDINGS = (".md", ".html")
+"""Of reports: Markdown and HTML."""
+
 
 def report(identified: Identified, path: str | Path | None = None) -> str:
     """The page, written to a file if one is named; see `Identified.report`.
 
     Arguments:
         identified: what is reported.
-        path: of the file: HTML if it ends in .html.
+        path: of the file: HTML if it ends in .html, Markdown if it ends in .md.
     """
-    file = None if path is None else kinds.path("path", path)
+    file = None if path is None else checked_ending(path)
     as_html = file is not None and file.suffix == ".html"
     text = (_html if as_html else _markdown)(list(parts(identified, as_html)))
     if file is not None:
         with complete(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return text
+
+
+def checked_ending(path: str | Path) -> Path:
+    """The path of a report, whose ending says its format."""
+    file = kinds.path("path", path)
+    if file.suffix not in ENDINGS:
+        raise KinetreeError(f"{path}: the name of a report must end with {' or '.join(ENDINGS)}")
+    return file
 
 
 def parts(identified: Identified, pictures: bool) -> Iterator[tuple[str, list[Content]]]:

@@ -152,7 +152,8 @@ class Identified:
         """A report on the result and its uncertainty.
 
         Arguments:
-            path: where to write it: HTML if it ends in .html, else Markdown; not written if None.
+            path: where to write it: HTML if it ends in .html, Markdown if it ends in .md; not
+                written if None.
 
         Returns:
             Its text.

@@ -73,14 +73,17 @@ def identify(
     """Identify a robot's parameters from logs of its motion.
 
     Several logs are read one after the other; only one at a time is in memory. No file is written,
-    and the exit code is 1, if the result is useless: if nothing is excited, a sign is flipped or
-    the fit explains nothing.
+    and the exit code is 1, if the result is useless: if nothing is excited, a sign is flipped, the
+    fit explains nothing, or the rest of the log is predicted worse than before.
 
     Example: kinetree identify arm log.csv -o better.urdf --report report.md
     """
     from kinetree.cli.identify import lines, run, summary, tell_doubts, write
+    from kinetree.identify.report import checked_ending
 
     check_outputs([output, report, plot], overwrite)
+    if report is not None:
+        checked_ending(report)  # now, not after the fit
     figure = load_robot(robot, floating)
     found = run(figure, logs, topic, column or (), cutoff, drives, method, weights, trust, share)
     files = write(found, output, report, plot, force)
