@@ -196,7 +196,10 @@ class Returning(gym.CartPoleSwingUp):
         ({"observe": np.zeros(4)}, r"Returning.observe returns has shape \(4,\); \(4, n\) is"),
         ({"observe": np.zeros((2, 4))}, r"observe returns has shape \(2, 4\); \(4, n\) is"),
         ({"start": np.zeros((4, 2))}, "Returning.start must return q and v"),
-        ({"start": (np.zeros((4, 3)), 0.0)}, r"q of Returning.start has shape \(4, 3\); \(4, 2\) is"),
+        (
+            {"start": (np.zeros((4, 3)), 0.0)},
+            r"q of Returning.start has shape \(4, 3\); \(4, 2\) is",
+        ),
         ({"start": (0.0, np.full((4, 2), np.nan))}, "v of Returning.start must be finite"),
     ],
 )

@@ -91,9 +91,8 @@ class RobotEnv(VectorEnv):
         autoreset: Literal["next_step", "same_step"] | AutoresetMode = "next_step",
     ) -> None:
         check_robot(robot)
-        if isinstance(autoreset, AutoresetMode):
-            autoreset = autoreset.name.lower()  # type: ignore[assignment]
-        if not among(autoreset, RESETS):
+        mode = autoreset.name.lower() if isinstance(autoreset, AutoresetMode) else autoreset
+        if not among(mode, RESETS):
             raise unknown("autoreset", autoreset, RESETS, type(self).__name__)
         if render_mode not in (None, "rgb_array"):
             raise unknown("render_mode", render_mode, ["rgb_array"], type(self).__name__)
@@ -121,10 +120,10 @@ class RobotEnv(VectorEnv):
         self.nominal = np.array(nominal, float)
         self.numbers = np.tile(self.nominal, (num_envs, 1))
         self.single_action_space = spaces.Box(-1.0, 1.0, (law.actions,), np.float64)
-        self.starts_at_once = autoreset == "same_step"
+        self.starts_at_once = mode == "same_step"
         self.metadata = self.metadata | {
             "render_fps": round(1.0 / (self.dt * self.substeps)),
-            "autoreset_mode": RESETS[autoreset],
+            "autoreset_mode": RESETS[mode],
         }
         self._reset_all(np.random.default_rng(0))
         size = self._observed().shape[-1]
@@ -274,7 +273,8 @@ class RobotEnv(VectorEnv):
         self, rng: np.random.Generator, which: npt.NDArray[np.integer[Any]]
     ) -> tuple[Array, Array]:
         """The states of `start`, (n, nq) and (n, nv)."""
-        found, name = self.start(rng, which), f"{type(self).__name__}.start"
+        found: Any = self.start(rng, which)
+        name = f"{type(self).__name__}.start"
         if not isinstance(found, tuple | list) or len(found) != 2:
             raise KinetreeError(f"{name} must return q and v, got {found!r}")
         lengths = self.robot.nq, self.robot.nv
@@ -324,7 +324,9 @@ class RobotEnv(VectorEnv):
 
     @cached_property
     def _camera(self) -> OffScreen:
-        return OffScreen(self.robot, framed=self._started(np.random.default_rng(0), np.arange(1))[0])
+        return OffScreen(
+            self.robot, framed=self._started(np.random.default_rng(0), np.arange(1))[0]
+        )
 
     def _reset_all(self, rng: np.random.Generator) -> None:
         self._age, self._over = np.zeros(self.num_envs, int), np.zeros(self.num_envs, bool)

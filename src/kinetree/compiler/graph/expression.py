@@ -141,8 +141,8 @@ class Expression:
 
     def __float__(self) -> float:
         raise TraceError(
-            "a traced scalar has no value yet: do not use it in float() or math.*, nor write it into "
-            "an array of floats (np.zeros_like(q) can hold it, and np.zeros(n, dtype=object))"
+            "a traced scalar has no value yet: do not use it in float() or math.*, nor write it "
+            "into an array of floats (np.zeros_like(q) can hold it, and np.zeros(n, dtype=object))"
         )
 
     def __int__(self, *_: Any) -> int:
