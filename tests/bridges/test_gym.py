@@ -177,6 +177,70 @@ def test_a_state_that_diverges_ends_its_episode_with_numbers():
     assert np.isfinite(reward).all()
 
 
+class Returning(gym.CartPoleSwingUp):
+    """A task whose methods return what the test says."""
+
+    def __init__(self, **methods):
+        for name, found in methods.items():
+            setattr(self, name, lambda *_, found=found: found)
+        super().__init__(4)
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ({"reward": np.ones((4, 1))}, r"Returning.reward returns has shape \(4, 1\); \(4,\) is"),
+        ({"reward": None}, "Returning.reward returns has dtype object"),
+        ({"done": np.zeros((4, 1), bool)}, r"Returning.done returns has shape \(4, 1\); \(4,\) is"),
+        ({"done": None}, "Returning.done returns has dtype object"),
+        ({"observe": np.zeros(4)}, r"Returning.observe returns has shape \(4,\); \(4, n\) is"),
+        ({"observe": np.zeros((2, 4))}, r"observe returns has shape \(2, 4\); \(4, n\) is"),
+        ({"start": np.zeros((4, 2))}, "Returning.start must return q and v"),
+        (
+            {"start": (np.zeros((4, 3)), 0.0)},
+            r"q of Returning.start has shape \(4, 3\); \(4, 2\) is",
+        ),
+        ({"start": (0.0, np.full((4, 2), np.nan))}, "v of Returning.start must be finite"),
+    ],
+)
+def test_what_a_task_returns_wrongly_is_named(methods, message):
+    with pytest.raises(KinetreeError, match=message):
+        Returning(**methods).step(np.zeros((4, 1)))
+
+
+def test_a_task_may_return_lists_and_one_number_for_all():
+    rows = [[0.0, 0.1, 0.0, 0.0]] * 4
+    start = ([0.0, 3.0], [[0.0, 0.0]] * 4)
+    env = Returning(observe=rows, reward=1.0, done=[False, True, False, False], start=start)
+    seen, reward, terminated, _, _ = env.step([[0.0]] * 4)
+    assert seen.shape == (4, 4)
+    assert (reward == 1.0).all()
+    assert terminated.tolist() == [False, True, False, False]
+
+
+def test_a_task_without_a_method_says_which():
+    class Bare(gym.RobotEnv):
+        pass
+
+    with pytest.raises(NotImplementedError, match=r"Bare needs a method start\(rng, which\)"):
+        Bare(kt.robots.cart_pole(), 2, [1.0, 0.0])
+
+
+def test_an_action_that_is_not_a_number_is_refused():
+    env = gym.CartPoleSwingUp(2)
+    env.reset(seed=0)
+    with pytest.raises(KinetreeError, match="action holds nan"):
+        env.step(np.array([[0.0], [np.nan]]))
+
+
+def test_gymnasiums_modes_of_starting_anew_are_taken():
+    mode = gymnasium.vector.AutoresetMode
+    envs = gymnasium.make_vec("kinetree/ReachingArm-v0", num_envs=2, autoreset=mode.SAME_STEP)
+    assert envs.unwrapped.starts_at_once
+    with pytest.raises(KinetreeError, match="valid are 'next_step', 'same_step'"):
+        gym.ReachingArm(2, autoreset=mode.DISABLED)
+
+
 def test_environments_are_drawn():
     env = gym.CartPoleSwingUp(2, render_mode="rgb_array")
     env.reset(seed=0)

@@ -250,9 +250,10 @@ def test_what_a_law_of_a_user_lacks_is_said():
                 use()
 
 
+@pytest.mark.parametrize("entry", [(0, 0, 2.0), (0, 0, np.nan), (1, 3, np.inf)])
 @pytest.mark.parametrize("make", [kt.control.operational_space, kt.control.impedance])
-def test_a_target_that_is_no_pose_is_refused(make):
+def test_a_target_that_is_no_pose_is_refused(make, entry):
     wrong = np.eye(4)
-    wrong[0, 0] = 2.0
+    wrong[entry[:2]] = entry[2]
     with pytest.raises(kt.errors.StateError, match="target is not a pose"):
         make(ARM, "tool", target=wrong)

@@ -272,6 +272,71 @@ def test_an_unknown_method_is_named(reach):
         reach.mpc(method="magic")
 
 
+def test_a_cost_without_derivatives_is_refused_with_the_time_or_the_last_state():
+    def running(t, q, v, tau, pose):
+        return kt.scalar.sqrt(v @ v) + q @ q + tau @ tau
+
+    def smooth(t, q, v, tau, pose):
+        return q @ q + tau @ tau
+
+    def last(q, v, pose):
+        return kt.scalar.sqrt(v @ v)
+
+    floating = POLE.edit.with_gravity((0.0, 0.0, 0.0))
+    rest = np.zeros(2)
+    with pytest.raises(KinetreeError, match=r"costs at t = 0 s are not finite: a square root"):
+        floating.optimal_control(running, steps=4, dt=0.05).solve(rest, rest)
+    with pytest.raises(KinetreeError, match="costs at the last state are not finite"):
+        floating.optimal_control(smooth, last, steps=4, dt=0.05).solve(rest, rest)
+
+
+def test_sampling_where_every_motion_diverges_says_so():
+    running, _ = quadratic_cost(POLE, GOAL)
+    problem = POLE.optimal_control(running, steps=20, dt=0.1)
+    control = problem.mpc(method="mppi", samples=4, noise=1e200)
+    control.problem.lower[:] = 1e199  # no sample is the motion without forces
+    with pytest.raises(KinetreeError, match="all 4 motions that were tried diverge"):
+        control.run([0.0, 0.0], [0.0, 0.0], 0.3)
+
+
+def test_a_run_that_diverges_says_when():
+    running, _ = quadratic_cost(POLE, GOAL)
+    control = POLE.optimal_control(running, steps=2, dt=0.1).mpc(method="predictive", samples=2)
+    control.reset(np.full((2, 2), 1e308))
+    with pytest.raises(KinetreeError, match=r"the motion diverged at t = 0\.\d s: a smaller dt"):
+        control.run([0.0, 0.0], [0.0, 0.0], 0.5)
+
+
+def test_a_sample_that_diverges_has_no_weight():
+    running, _ = quadratic_cost(POLE, GOAL)
+    problem = POLE.optimal_control(running, steps=20, dt=0.1)
+    u = problem.mpc(method="mppi", samples=8, noise=1e200).control([0.0, 0.0], [0.0, 0.0])
+    assert (u == 0.0).all()  # all but the given controls diverge
+
+
+def test_a_cost_may_subtract_an_array_from_a_translation():
+    tip, rest = np.array([0.3, 0.0, -0.5]), np.zeros(2)
+
+    def by_arrays(t, q, v, tau, pose):
+        return [tip - pose("lower").translation, 0.1 * tau]
+
+    def by_numbers(t, q, v, tau, pose):
+        return [*(a - b for a, b in zip(pose("lower").translation, tip, strict=True)), *(0.1 * tau)]
+
+    found = [
+        POLE.optimal_control(x, steps=3, dt=0.02).solve(rest, rest) for x in (by_arrays, by_numbers)
+    ]
+    assert found[0].value == pytest.approx(found[1].value, rel=1e-12)
+
+
+def test_a_cost_that_returns_nothing_is_named():
+    def cost(t, q, v, tau, pose):
+        q @ q
+
+    with pytest.raises(KinetreeError, match="a cost returns nothing: does 'cost' lack a return"):
+        POLE.optimal_control(cost, steps=3, dt=0.02).solve(np.zeros(2), np.zeros(2))
+
+
 def test_costs_may_return_lists_of_arrays_and_say_what_they_are_called_with():
     robot, rest = kt.robots.double_pendulum(), np.zeros(2)
     solve = {"steps": 3, "dt": 0.01}

@@ -43,6 +43,17 @@ def of_pole(cost):
     return problem(POLE, START, GOAL, cost=cost)
 
 
+def test_a_cost_of_a_list_is_the_sum_of_its_squares():
+    def listed(t, q, v, a, tau, pose):
+        return [3.0 * v, q[0] - 0.2]
+
+    def summed(t, q, v, a, tau, pose):
+        return 9.0 * (v @ v) + (q[0] - 0.2) ** 2
+
+    values = [POLE.transition(START, GOAL, 0.7, cost=x).value for x in (listed, summed)]
+    assert values[0] == pytest.approx(values[1], rel=1e-12)
+
+
 def of_ball_joints(weights):
     """Weights of the torques of both balls; a hold adds a part with a grid of its own."""
     robot, rng = ball_chain(), np.random.default_rng(1)

@@ -173,6 +173,13 @@ def test_overlapping_shapes_may_have_dots_in_their_names():
         ball.simulate(standing(0.0, -0.1), np.zeros(6), time=0.01, dt=0.002)
 
 
+def test_a_start_with_a_quaternion_of_zeros_diverges_with_a_warning():
+    block = body(Box((0.1, 0.1, 0.1)))
+    with pytest.warns(kt.errors.SimulationWarning, match="the simulation diverged"):
+        motion = block.simulate(np.zeros(7), np.zeros(6), time=0.01, dt=0.002)
+    assert motion.diverged
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_derivatives_of_a_step_are_its_differences(cone):

@@ -201,6 +201,7 @@ def test_progress_is_told():
     ("controller", "message"),
     [
         (lambda t: [0.0] * 7, r"is called with \(t, q, v, p\): too many positional arguments"),
+        (lambda t, q, v, p: np.arctan2(q, v), r"a NumPy function .*'arctan2'"),
         (lambda t, q, v, p: np.sin(q), r"a NumPy function .*kinetree\.scalar\.sin\(q\)"),
         (lambda t, q, v, p, x: 7 * [0.0], r"is called with \(t, q, v, p\): missing .*'x'"),
     ],
@@ -209,6 +210,13 @@ def test_a_controller_that_cannot_be_traced_hears_what_to_write(controller, mess
     arm = kt.robots.arm()
     with pytest.raises(kt.errors.KinetreeError, match=message):
         arm.rollout(controller, 10)(arm.neutral(), np.zeros(7))
+
+
+@pytest.mark.parametrize(("package", "function"), [("torch", "as_tensor"), ("jax.numpy", "sin")])
+def test_a_controller_that_calls_torch_or_jax_hears_what_to_write(package, function):
+    foreign = getattr(pytest.importorskip(package), function)
+    with pytest.raises(kt.errors.TraceError, match=r"PyTorch or JAX .*kinetree\.scalar\.sin\(q\)"):
+        PENDULUM.simulate(REST, REST, lambda t, q, v: foreign(q), time=0.1)
 
 
 def test_a_controller_without_inputs_may_leave_out_p():

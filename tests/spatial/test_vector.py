@@ -141,3 +141,10 @@ def test_vector_and_matrix_operations_agree_on_every_scalar(kind):
 def test_vectors_and_matrices_cannot_be_changed(value, field):
     with pytest.raises(FrozenInstanceError):
         setattr(value, field, 1.0)
+
+
+def test_vectors_add_to_arrays_and_lists():
+    v, given = Vector3(1.0, 2.0, 3.0), np.array([0.5, 0.25, 1.0])
+    assert v - given == Vector3(0.5, 1.75, 2.0)
+    assert given - v == Vector3(-0.5, -1.75, -2.0)
+    assert v + given == given + v == v + tuple(given) == Vector3(1.5, 2.25, 4.0)

@@ -20,11 +20,11 @@ from kinetree.algorithms.contact import SOLVER, ContactSolver
 from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.bridges.motors import Forces, Motors
 from kinetree.compiler.runtime.time_loop import TimeLoop
-from kinetree.errors import ShapeError, among, unknown
+from kinetree.errors import KinetreeError, ShapeError, StateError, among, unknown
 from kinetree.kinds import members
 from kinetree.model.parameters import Parameter
 from kinetree.robot import Robot
-from kinetree.robot.checks import count, number, real_array
+from kinetree.robot.checks import count, number, real_array, spread
 from kinetree.robot.core import check_robot
 from kinetree.show.offscreen import OffScreen
 from kinetree.simulate.closed_loop import ClosedLoop, LoopSettings
@@ -57,7 +57,8 @@ class RobotEnv(VectorEnv):
         record: the quantities that `sensed` returns, as in `Robot.simulate`.
         episode: the number of actions in an episode.
         render_mode: "rgb_array" for pictures by `render`, or None.
-        autoreset: when the next episode starts, as in gymnasium: "next_step" or "same_step".
+        autoreset: when the next episode starts: "next_step" or "same_step", or gymnasium's
+            `AutoresetMode` of that name.
 
     Attributes:
         q, v: the states, (num_envs, nq) and (num_envs, nv).
@@ -87,10 +88,11 @@ class RobotEnv(VectorEnv):
         record: Sequence[Any] = (),
         episode: int = 250,
         render_mode: Literal["rgb_array"] | None = None,
-        autoreset: Literal["next_step", "same_step"] = "next_step",
+        autoreset: Literal["next_step", "same_step"] | AutoresetMode = "next_step",
     ) -> None:
         check_robot(robot)
-        if not among(autoreset, RESETS):
+        mode = autoreset.name.lower() if isinstance(autoreset, AutoresetMode) else autoreset
+        if not among(mode, RESETS):
             raise unknown("autoreset", autoreset, RESETS, type(self).__name__)
         if render_mode not in (None, "rgb_array"):
             raise unknown("render_mode", render_mode, ["rgb_array"], type(self).__name__)
@@ -118,13 +120,13 @@ class RobotEnv(VectorEnv):
         self.nominal = np.array(nominal, float)
         self.numbers = np.tile(self.nominal, (num_envs, 1))
         self.single_action_space = spaces.Box(-1.0, 1.0, (law.actions,), np.float64)
-        self.starts_at_once = autoreset == "same_step"
+        self.starts_at_once = mode == "same_step"
         self.metadata = self.metadata | {
             "render_fps": round(1.0 / (self.dt * self.substeps)),
-            "autoreset_mode": RESETS[autoreset],
+            "autoreset_mode": RESETS[mode],
         }
         self._reset_all(np.random.default_rng(0))
-        size = self.observe().shape[-1]
+        size = self._observed().shape[-1]
         self.single_observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float64)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -141,7 +143,7 @@ class RobotEnv(VectorEnv):
         Returns:
             q (n, nq) and v (n, nv).
         """
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} needs a method start(rng, which)")
 
     def observe(self) -> Array:
         """The observations of the states self.q and self.v.
@@ -149,7 +151,7 @@ class RobotEnv(VectorEnv):
         Returns:
             (num_envs, observations).
         """
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} needs a method observe()")
 
     def reward(self, action: Array) -> Array:
         """The rewards of the states self.q and self.v.
@@ -160,7 +162,7 @@ class RobotEnv(VectorEnv):
         Returns:
             (num_envs,).
         """
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} needs a method reward(action)")
 
     def done(self) -> np.ndarray:
         """Which environments have ended, at the states self.q and self.v; none by default.
@@ -214,7 +216,7 @@ class RobotEnv(VectorEnv):
         """
         super().reset(seed=None if seed is None else count("seed", seed, 0))
         self._reset_all(self.np_random)
-        return self.observe(), {}
+        return self._observed(), {}
 
     def step(self, action: Array) -> tuple[Array, Array, Any, Any, dict[str, Any]]:
         """Hold an action for `substeps` steps.
@@ -230,6 +232,8 @@ class RobotEnv(VectorEnv):
             last of the old ones, "final_obs", and for which environments, "_final_obs".
         """
         actions = real_array("action", action)
+        if np.isnan(actions).any():
+            raise StateError("action holds nan; numbers are expected")
         if actions.size != np.prod(self.action_space.shape or (1,), dtype=int):
             raise ShapeError(
                 f"action has shape {actions.shape}; {self.action_space.shape} is expected"
@@ -241,14 +245,14 @@ class RobotEnv(VectorEnv):
         self.q[lost], self.v[lost] = q[lost], v[lost]  # the last finite state
         again = np.flatnonzero(over)
         if again.size:
-            self.q[again], self.v[again] = self.start(self.np_random, again)
+            self.q[again], self.v[again] = self._started(self.np_random, again)
         self._age = np.where(over, 0, self._age + 1)
         self.sense()
-        terminated = (lost | np.asarray(self.done(), bool)) & ~over
+        terminated = (lost | self._answer("done", self.done()).astype(bool)) & ~over
         truncated = (self._age >= self.episode) & ~over
         self._over = terminated | truncated
-        reward = np.where(over, 0.0, self.reward(given))
-        seen, info = self.observe(), dict[str, Any]()
+        reward = np.where(over, 0.0, self._answer("reward", self.reward(given)))
+        seen, info = self._observed(), dict[str, Any]()
         if self.starts_at_once and self._over.any():
             info = {"final_obs": seen, "_final_obs": self._over}
             seen = self._start_anew(np.flatnonzero(self._over))
@@ -257,11 +261,44 @@ class RobotEnv(VectorEnv):
     def _start_anew(self, which: npt.NDArray[np.integer[Any]]) -> Array:
         """Start episodes; the observations after that, (num_envs, observations)."""
         self.q, self.v = self.q.copy(), self.v.copy()
-        self.q[which], self.v[which] = self.start(self.np_random, which)
+        self.q[which], self.v[which] = self._started(self.np_random, which)
         self._age = self._age.copy()
         self._age[which], self._over = 0, np.zeros(self.num_envs, bool)
         self.sense()
-        return self.observe()
+        return self._observed()
+
+    # what a task's methods return
+
+    def _started(
+        self, rng: np.random.Generator, which: npt.NDArray[np.integer[Any]]
+    ) -> tuple[Array, Array]:
+        """The states of `start`, (n, nq) and (n, nv)."""
+        found: Any = self.start(rng, which)
+        name = f"{type(self).__name__}.start"
+        if not isinstance(found, tuple | list) or len(found) != 2:
+            raise KinetreeError(f"{name} must return q and v, got {found!r}")
+        lengths = self.robot.nq, self.robot.nv
+        q, v = (
+            spread(f"{part} of {name}", x, (len(which), n))
+            for part, x, n in zip("qv", found, lengths, strict=True)
+        )
+        return q.copy(), v.copy()
+
+    def _observed(self) -> Array:
+        """The observations of `observe`, (num_envs, n)."""
+        name = f"what {type(self).__name__}.observe returns"
+        found = real_array(name, self.observe())
+        if found.ndim != 2 or len(found) != self.num_envs:
+            raise ShapeError(f"{name} has shape {found.shape}; ({self.num_envs}, n) is expected")
+        return found
+
+    def _answer(self, method: str, found: Any) -> Array:
+        """A number for each environment, or one for all: what `reward` or `done` returns."""
+        name = f"what {type(self).__name__}.{method} returns"
+        array = real_array(name, found)
+        if array.shape not in ((), (self.num_envs,)):
+            raise ShapeError(f"{name} has shape {array.shape}; ({self.num_envs},) is expected")
+        return array
 
     def render(self) -> tuple[Any, ...] | None:
         """Pictures of all environments, if `render_mode` asks for them.
@@ -287,9 +324,11 @@ class RobotEnv(VectorEnv):
 
     @cached_property
     def _camera(self) -> OffScreen:
-        return OffScreen(self.robot, framed=self.start(np.random.default_rng(0), range(1))[0])
+        return OffScreen(
+            self.robot, framed=self._started(np.random.default_rng(0), np.arange(1))[0]
+        )
 
     def _reset_all(self, rng: np.random.Generator) -> None:
         self._age, self._over = np.zeros(self.num_envs, int), np.zeros(self.num_envs, bool)
-        self.q, self.v = self.start(rng, np.arange(self.num_envs))
+        self.q, self.v = self._started(rng, np.arange(self.num_envs))
         self.sense()

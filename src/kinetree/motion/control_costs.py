@@ -36,6 +36,7 @@ from kinetree.motion.gauss_newton import expanded
 from kinetree.scalar import Scalar
 from kinetree.scalar.structure import flat
 from kinetree.simulate.laws import called
+from kinetree.spatial import Vector3
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
@@ -265,14 +266,24 @@ class ControlCosts:
 def _terms(result: Any) -> Any:
     """A cost as one number, or as a list of several to be squared."""
     if isinstance(result, (list, tuple)) or (isinstance(result, np.ndarray) and result.ndim):
-        return flat(result)
-    return result
+        return flat([[*part] if isinstance(part, Vector3) else part for part in result])
+    return [*result] if isinstance(result, Vector3) else result
 
 
 def _several(kernel: Any) -> bool:
     """Whether a kernel gives a list of numbers."""
     (output,) = kernel.program.outputs
     return output.shape != ()
+
+
+def sum_of_squares(cost: Any) -> Scalar:
+    """A cost as one number: itself, or the sum of the squares of a list's entries.
+
+    Arguments:
+        cost: what a user's function returns.
+    """
+    terms = _terms(cost)
+    return _squared(terms) if isinstance(terms, list) else terms
 
 
 def _squared(values: Sequence[Scalar]) -> Scalar:

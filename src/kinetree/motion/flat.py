@@ -12,6 +12,7 @@ from kinetree._lazy import cached_property
 from kinetree.compiler.runtime.inlining import objects
 from kinetree.errors import KinetreeError, ShapeError
 from kinetree.motion.arrays import Array
+from kinetree.motion.control_costs import sum_of_squares
 from kinetree.motion.motion import Motion, same_robot
 from kinetree.motion.states import MotionState
 from kinetree.motion.terms import Squares, Term, Traced, TurnedSquares, turned_squares
@@ -102,7 +103,7 @@ def _users_cost(robot: Robot, function: Callable[..., Any]) -> Traced:
     def cost(model: Any, t: Any, q: Any, v: Any, a: Any, tau: Any) -> Any:
         given = dict(zip(("q", "v", "a", "tau"), objects(q, v, a, tau), strict=True))
         poses = {"pose": lambda frame: frame_pose(model, q, frame)}
-        return called(function, "a cost", {"t": t} | given | poses)
+        return sum_of_squares(called(function, "a cost", {"t": t} | given | poses))
 
     return Traced(robot, cost, ("t", "q", "v", "a", "tau"), name="cost")
 

@@ -316,8 +316,24 @@ class _Solver:
         at = self.passes.expansion(q, v, u, self.start, y)
         gains = self.passes.backward(at, damping, *room, gaps)
         if gains.fault.any():  # somewhere Q_uu is not positive definite
+            self._check_finite(at)
             gains = self.passes.backward(_convex(at), damping, *room, gaps)
         return gains
+
+    def _check_finite(self, at: Expansion) -> None:
+        """Refuse costs whose derivatives are not finite at the motion, and say when."""
+        of_steps = [x.reshape(*x.shape[:2], -1) for x in (at.H, at.g, at.W)]
+        steps = ~np.isfinite(np.concatenate(of_steps, axis=-1)).all(axis=(0, 2))
+        if steps.any():
+            place = f"at t = {self.start + int(np.argmax(steps)) * self.problem.dt:.4g} s"
+        elif np.isfinite(at.S).all() and np.isfinite(at.s).all():
+            return
+        else:
+            place = "at the last state"
+        raise KinetreeError(
+            f"the derivatives of the costs {place} are not finite: a square root, a norm or an "
+            "angle may be at a value where it has none, as sqrt(x) at 0; sqrt(x + 1e-6) has one"
+        )
 
     def _forward(self, which: Array, gains: Gains, alphas: Array) -> Array:
         """Take the best of some step lengths, where one lowers the cost enough."""

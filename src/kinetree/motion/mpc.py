@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.compiler.runtime.foreign.through_numpy import numpy_alone, through_numpy
-from kinetree.errors import ShapeError, among, unknown
+from kinetree.errors import ShapeError, StateError, among, unknown
 from kinetree.kinds import instance
 from kinetree.motion.arrays import Array
 from kinetree.motion.control_problem import ControlProblem
@@ -178,6 +178,11 @@ class ModelPredictiveControl:
             u.append(self.control(q[-1], v[-1], k * problem.dt))
             seconds.append(time.perf_counter() - began)
             state = self._moved(q[-1], v[-1], u[-1], k * problem.dt, body, substeps)
+            if not all(np.isfinite(x).all() for x in state):
+                raise StateError(
+                    f"the motion diverged at t = {(k + 1) * problem.dt:.4g} s: a smaller dt, "
+                    "narrower bounds of the controls or, for sampling, a smaller noise may help"
+                )
             q.append(state[0])
             v.append(state[1])
         times = np.arange(periods + 1) * problem.dt

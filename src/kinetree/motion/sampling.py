@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.errors import among, unknown
+from kinetree.errors import KinetreeError, among, unknown
 from kinetree.motion.arrays import Array
 from kinetree.motion.control_problem import ControlProblem
 from kinetree.robot.checks import count, generator, number, spread
@@ -84,9 +84,15 @@ class Sampler:
         if self.kind == "predictive":
             best = np.argmin(value, axis=-1)[..., None, None, None]
             return np.take_along_axis(tried, best, axis=-3)[..., 0, :, :], least[..., 0]
-        finite = np.where(np.isfinite(value), value, np.nan)
-        spread = np.nanstd(finite, axis=-1, keepdims=True)
+        finite = np.isfinite(value)
+        if not finite.any(axis=-1).all():
+            raise KinetreeError(
+                f"all {self.samples} motions that were tried diverge or have no finite cost: "
+                "choose a smaller noise, or a smaller dt"
+            )
+        above = np.where(finite, value - least, 0.0)
+        spread = np.std(above, axis=-1, where=finite, keepdims=True)
         scale = np.maximum(self.temperature * spread, 1e-300)
-        weights = np.exp(-(value - least) / scale)
+        weights = np.where(finite, np.exp(-above / scale), 0.0)
         weights /= weights.sum(axis=-1, keepdims=True)
         return np.einsum("...s,...stu->...tu", weights, tried), least[..., 0]

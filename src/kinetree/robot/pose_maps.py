@@ -80,7 +80,9 @@ def check_poses(poses: Array, name: str = "T") -> None:
     R = poses[..., :3, :3]
     off = np.abs(R.swapaxes(-1, -2) @ R - np.eye(3)).max(axis=(-1, -2), initial=0.0)
     bottom = np.abs(poses[..., 3, :] - (0.0, 0.0, 0.0, 1.0)).max(axis=-1, initial=0.0)
-    wrong = (off > ORTHOGONAL) | (bottom > ORTHOGONAL) | (np.linalg.det(R) < 0.0)
+    with np.errstate(invalid="ignore"):  # the determinant of what is not finite
+        proper = (off <= ORTHOGONAL) & (bottom <= ORTHOGONAL) & (np.linalg.det(R) > 0.0)
+    wrong = ~(proper & np.isfinite(poses).all(axis=(-1, -2)))
     if wrong.any():
         state = tuple(int(i) for i in np.argwhere(wrong)[0])
         where = f"{name}[{', '.join(map(str, state))}]" if state else name

@@ -55,7 +55,7 @@ def warn_of_divergence(ended: Array) -> None:
         more = f" and {len(which) - 3} more" if len(which) > 3 else ""
         warnings.warn(
             f"the simulation diverged: {', '.join(listed)}{more}; its states are NaN from then on. "
-            "A smaller dt or another method may help",
+            "A smaller dt, smaller gains of the controller or another method may help",
             SimulationWarning,
             stacklevel=6,
         )

@@ -94,7 +94,11 @@ def called(function: Callable[..., Any], what: str, arguments: Mapping[str, Any]
     wrong = mismatch(function, tuple(arguments.values()))
     if wrong:
         raise KinetreeError(f"{what} is called with ({', '.join(arguments)}): {wrong}")
-    return function(*arguments.values())
+    found = function(*arguments.values())
+    if found is None:
+        name = getattr(function, "__name__", "it")
+        raise KinetreeError(f"{what} returns nothing: does {name!r} lack a return?")
+    return found
 
 
 def mismatch(

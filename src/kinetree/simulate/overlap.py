@@ -36,9 +36,11 @@ def warn_of_overlap(robot: Robot, start: Start) -> None:
     labels = [label.name for label in touch_labels(model)]
     pairs = dict(zip(labels, touch_pairs(model), strict=True))
     for k, q in enumerate(start.backend.on_host(start.q[:LOOKED_AT]).tolist()):
-        depths = {
-            name: -float(d) for name, d in zip(labels, distances(model, q), strict=True) if d < 0.0
-        }
+        try:
+            found = distances(model, q)
+        except ZeroDivisionError:  # a quaternion of zeros: the simulation says that it diverges
+            continue
+        depths = {name: -float(d) for name, d in zip(labels, found, strict=True) if d < 0.0}
         deep = {x: d for x, d in depths.items() if d > limits[pairs[x]]}
         if deep:
             worst = max(deep, key=lambda x: deep[x])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,11 +36,20 @@ class Vector3:
     def __iter__(self) -> Iterator[Scalar]:
         return iter((self.x, self.y, self.z))
 
-    def __add__(self, other: Vector3) -> Vector3:
-        return Vector3(self.x + other.x, self.y + other.y, self.z + other.z)
+    __array_ufunc__ = None  # NumPy's arrays leave sums and differences with vectors to us
 
-    def __sub__(self, other: Vector3) -> Vector3:
-        return Vector3(self.x - other.x, self.y - other.y, self.z - other.z)
+    def __add__(self, other: Vector3 | Iterable[Scalar]) -> Vector3:
+        b = other if isinstance(other, Vector3) else Vector3(*other)
+        return Vector3(self.x + b.x, self.y + b.y, self.z + b.z)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Vector3 | Iterable[Scalar]) -> Vector3:
+        b = other if isinstance(other, Vector3) else Vector3(*other)
+        return Vector3(self.x - b.x, self.y - b.y, self.z - b.z)
+
+    def __rsub__(self, other: Iterable[Scalar]) -> Vector3:
+        return Vector3(*other) - self
 
     def __neg__(self) -> Vector3:
         return Vector3(-self.x, -self.y, -self.z)

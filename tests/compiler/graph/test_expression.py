@@ -218,6 +218,24 @@ def test_the_float_of_a_traced_scalar_is_refused(x):
         math.sin(x)
 
 
+def test_an_array_of_floats_refuses_a_traced_scalar_and_says_what_can_hold_it(x):
+    out = np.zeros(2)
+    with pytest.raises(TraceError, match=r"np\.zeros\(n, dtype=object\)"):
+        out[0] = x
+
+
+@pytest.mark.parametrize("rounded", [round, int, math.floor, math.ceil, lambda x: round(x, 2)])
+def test_a_traced_scalar_is_not_rounded(rounded, x):
+    with pytest.raises(TraceError, match="cannot be rounded"):
+        rounded(x)
+
+
+def test_a_remainder_is_refused_and_sines_are_offered(x):
+    for remainder in (lambda: x % 2.0, lambda: 2.0 % x, lambda: x // 2.0):
+        with pytest.raises(TraceError, match=r"kinetree\.scalar\.sin"):
+            remainder()
+
+
 @pytest.mark.parametrize("op", BINARY)
 def test_scalars_of_two_traces_do_not_mix(op, x):
     stranger = Trace().input("x", 0)

@@ -140,7 +140,23 @@ class Expression:
         )
 
     def __float__(self) -> float:
-        raise TraceError("a traced scalar has no value yet: do not use it in float() or math.*")
+        raise TraceError(
+            "a traced scalar has no value yet: do not use it in float() or math.*, nor write it "
+            "into an array of floats (np.zeros_like(q) can hold it, and np.zeros(n, dtype=object))"
+        )
+
+    def __int__(self, *_: Any) -> int:
+        raise TraceError("a traced scalar has no value yet: it cannot be rounded to an integer")
+
+    __round__ = __floor__ = __ceil__ = __trunc__ = __int__
+
+    def __mod__(self, other: Any) -> Traced:
+        raise TraceError(
+            "% and // do not take traced scalars: for a signal that repeats, use "
+            "kinetree.scalar.sin and cos; atan2(sin(x), cos(x)) is x between -pi and pi"
+        )
+
+    __rmod__ = __floordiv__ = __rfloordiv__ = __mod__
 
     def __repr__(self) -> str:
         if self.op == "const":

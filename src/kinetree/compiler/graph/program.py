@@ -178,20 +178,33 @@ def _traced(
     ]
     try:
         found = function(*arguments)
-    except TypeError as e:
-        if "ufunc" not in str(e):
-            raise
-        if "Cannot cast ufunc" in str(e):  # the functions of np.linalg take no objects
-            raise TraceError(
-                "a function of np.linalg was called with traced scalars, which it does not take; "
-                "kinetree.algorithms.dense.inverse_symmetric(A) inverts a symmetric positive "
-                f"definite matrix ({e})"
-            ) from e
-        raise TraceError(
-            "a NumPy function was called with traced scalars: use kinetree.scalar instead, as in "
-            f"kinetree.scalar.sin(q) ({e})"
-        ) from e
+    except (AttributeError, TypeError) as e:
+        if reason := _foreign_function(e):
+            raise TraceError(f"{reason} ({str(e).splitlines()[0]})") from e
+        raise
     return {key: _flatten(t, value) for key, value in found.items()}
+
+
+def _foreign_function(error: AttributeError | TypeError) -> str | None:
+    """Why another package's function failed with traced scalars; None if that is not the reason."""
+    said = str(error)
+    if "Cannot cast ufunc" in said:  # the functions of np.linalg take no objects
+        return (
+            "a function of np.linalg was called with traced scalars, which it does not take; "
+            "kinetree.algorithms.dense.inverse_symmetric(A) inverts a symmetric positive definite "
+            "matrix"
+        )
+    if "ufunc" in said or said.startswith("'Expression' object has no attribute"):
+        return (
+            "a NumPy function was called with traced scalars: use kinetree.scalar instead, as in "
+            "kinetree.scalar.sin(q)"
+        )
+    if "numpy.object_" in said or "JAX" in said or "abstract array" in said:
+        return (
+            "a function of PyTorch or JAX was called with traced scalars: use NumPy's arrays and "
+            "kinetree.scalar instead, as in kinetree.scalar.sin(q)"
+        )
+    return None
 
 
 Results = Mapping[str, tuple[tuple[int, ...], list[Expression]]]
