@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from kinetree.motion.result import Transition
 from kinetree.motion.transition_settings import SMOOTHING
 from kinetree.robot import Robot
 from kinetree.show.view.recording import ENDINGS, checked_ending
+from kinetree.simulate.figures import checked_picture
 
 SPACING, FEWEST = 0.038, 16
 """Knots of the splines are so far apart, s, so that feet hardly stray in between; and the least
@@ -99,7 +101,8 @@ def run(
     """
     one, capture = read_motion(first, robot, mass)
     two, _ = read_motion(second, robot, mass)
-    one.check_same(two)
+    with _named(f"{first} and {second}"):
+        one.check_same(two)
     robot, beyond = with_ranges(one.robot, (one.q, two.q)) if capture else (one.robot, ())
     one, two = (Motion(robot, x.times, x.q, x.v, x.a) for x in (one, two))
     leave = float(one.times[-1]) if leave is None else leave
@@ -109,7 +112,11 @@ def run(
         f"recorded beyond the range of a human joint, so without limits: {', '.join(beyond)}"
     ]
     remarks = remarks if beyond else []
-    one.at(leave), two.at(enter)
+    if feet == "auto" and not frames and capture:
+        remarks.append("warning: no joint has the name of a foot: --feet names those that stand")
+    for option, motion, t in (("--from", one, leave), ("--to", two, enter)):
+        with _named(f"{option} {t:g}"):
+            motion.at(t)
     given = {"hold": [kinetree.Hold(name) for name in _names(hold)], **settings}
     floats = robot.model.bodies[0].joint.nv == 6
 
@@ -126,6 +133,15 @@ def run(
     found, used, said = _solved(robot, (one, leave), enter, tries, root, given)
     whole = _joined(one, leave, found, used.second, enter)
     return Joined(whole, found, capture, (*remarks, *said))
+
+
+@contextmanager
+def _named(subject: str) -> Iterator[None]:
+    """Begin the message of an error with what a user gave."""
+    try:
+        yield
+    except KinetreeError as e:
+        raise type(e)(f"{subject}: {e}") from None
 
 
 def _names(text: str) -> list[str]:
@@ -242,12 +258,18 @@ def doubts(found: Transition) -> list[str]:
     return said
 
 
-def check_endings(output: Path | None, figures: Path | None) -> None:
+def check_endings(output: Path | None, plot: Path | None, figures: Path | None) -> None:
     """Raise an error now, not after the search, if a file cannot be written by its name."""
     if output is not None and output.suffix not in (".bvh", ".npz"):
         raise KinetreeError(f"{output}: a name that ends with .bvh or .npz is expected")
-    if figures is not None and figures.suffix in ENDINGS:
+    if plot is not None:
+        checked_picture(plot)
+    if figures is None:
+        return
+    if figures.suffix in ENDINGS:
         checked_ending(figures)
+    else:
+        checked_picture(figures)
 
 
 def write(

@@ -71,9 +71,10 @@ def simulate(
 
     Example: kinetree simulate arm --start 0.3,0.3,0,0.3,0,0.3,0 --stops spring -o fall.npz
     """
-    from kinetree.cli.simulate import report, run, summary, write
+    from kinetree.cli.simulate import check_endings, report, run, summary, write
 
     check_outputs([output, plot], overwrite)
+    check_endings(output, plot)
     moved = load_robot(robot, floating)
     found = run(moved, controller, target, start, time, dt, method, record, stops, ground)
     files = write(moved, found, output, plot)
@@ -166,7 +167,7 @@ def transition(
     from kinetree.cli.transition import check_endings, report, run, summary, write
 
     check_outputs([output, plot, figures], overwrite)
-    check_endings(output, figures)
+    check_endings(output, plot, figures)
     figure = load_robot(robot, floating) if robot else None
     joined = run(
         first,
