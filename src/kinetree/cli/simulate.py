@@ -16,8 +16,7 @@ from kinetree import Robot, Simulation
 from kinetree.algorithms.steps import Enforcement
 from kinetree.cli.choices import CONTROLLERS
 from kinetree.errors import KinetreeError, unknown
-from kinetree.simulate.figures import checked_picture, save_figure
-from kinetree.simulate.result import checked_file
+from kinetree.simulate.figures import save_figure
 from kinetree.typing import Array
 
 STILL = 1e-9
@@ -69,14 +68,6 @@ def _standing(robot: Robot) -> tuple[Robot, Array]:
 
     standing = robot if len(robot.contact.pairs) else robot.on_ground()
     return standing, above_ground(standing, standing.neutral())
-
-
-def check_endings(output: Path | None, plot: Path | None) -> None:
-    """Raise an error now, not after the simulation, if a file cannot be written by its name."""
-    if output is not None:
-        checked_file(output)
-    if plot is not None:
-        checked_picture(plot)
 
 
 def write(robot: Robot, found: Simulation, output: Path | None, plot: Path | None) -> list[str]:

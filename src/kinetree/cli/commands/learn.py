@@ -79,11 +79,8 @@ def identify(
     Example: kinetree identify arm log.csv -o better.urdf --report report.md
     """
     from kinetree.cli.identify import lines, run, summary, tell_doubts, write
-    from kinetree.simulate.figures import checked_picture
 
-    check_outputs([output, report, plot], overwrite)
-    if plot is not None:
-        checked_picture(plot)
+    check_outputs([output, report, plot], overwrite, picture=plot)
     figure = load_robot(robot, floating)
     found = run(figure, logs, topic, column or (), cutoff, drives, method, weights, trust, share)
     files = write(found, output, report, plot, force)
