@@ -156,6 +156,9 @@ def test_with_a_mass_there_are_dynamics(file):
     assert robot.total_mass == pytest.approx(70.0)
     v = capture.velocities()
     assert np.isfinite(robot.inverse_dynamics(capture.q, v, np.zeros_like(v))).all()
+    for mass in (0.0, -70.0, np.nan, "70"):
+        with pytest.raises(KinetreeError, match="a positive mass, kg, is expected"):
+            kt.read_bvh(file(walker()), units="cm", up="y", mass=mass)
 
 
 MALFORMED = {

@@ -115,7 +115,11 @@ def test_pieces_of_another_job_are_not_taken_over(tmp_path, states, monkeypatch)
     assert invoke("run", "gravity_forces", "arm", str(path), "-o", str(out)).exit_code == 1
     monkeypatch.undo()
     monkeypatch.setattr(batch, "MOST", 5)
-    result = invoke("run", "mass_matrix", "arm", str(path), "-o", str(out), "--json")
+    other = ("run", "mass_matrix", "arm", str(path), "-o", str(out), "--json")
+    result = invoke(*other)
+    assert result.exit_code == 1
+    assert "has pieces of another job" in result.output.replace("\n", " ")
+    result = invoke(*other, "--overwrite")
     assert json.loads(result.output)["resumed"] == 0
 
 

@@ -213,3 +213,6 @@ def test_files_are_checked_before_anything_is_computed(command, tmp_path):
     missing = invoke(command, *inputs, "-o", str(tmp_path / "nowhere" / "out.npz"))
     assert missing.exit_code == 1
     assert "there is no folder" in missing.output
+    drawn = invoke(command, *inputs, "--plot", str(tmp_path / "it.xyz"))
+    assert drawn.exit_code == 1
+    assert "ends with its format" in drawn.output.replace("\n", " ")

@@ -13,6 +13,8 @@ from kinetree._optional import EXTRAS
 from kinetree.cli.bench import measure
 from kinetree.cli.doctor import OPTIONAL, diagnosis, report
 from kinetree.constraints import Coupling, LoopJoint
+from kinetree.errors import KinetreeError
+from tests.capture.skeletons import walker
 from tests.cli.test_app import invoke
 from tests.constrained_robots import four_bar
 from tests.equipped_robots import equipped_arm
@@ -151,6 +153,24 @@ def test_a_package_that_is_missing_is_named_with_its_extra(monkeypatch):
     result = invoke("show", "arm", "--no-browser")
     assert result.exit_code == 1
     assert "kinetree[view]" in result.output
+
+
+def test_units_of_a_recording_are_those_that_are_given(tmp_path, monkeypatch):
+    viewer = pytest.importorskip("kinetree.show.view.viewer")
+    (tmp_path / "walk.bvh").write_text(walker())
+    shown = []
+
+    def view(robot, motion, *_, **__):
+        shown.append((robot, motion))
+        raise KinetreeError("not shown")
+
+    monkeypatch.setattr(viewer, "Viewer", view)
+    for units in ("cm", "0.02"):
+        invoke("show", str(tmp_path / "walk.bvh"), "--units", units, "--up", "y")
+    heights = [motion.q[0, 2] for _, motion in shown]
+    assert heights[1] == pytest.approx(2.0 * heights[0])
+    invoke("show", "arm", "--trajectory", str(tmp_path / "walk.bvh"), "--units", "0.02")
+    assert shown[2][1].q[0, 2] == pytest.approx(heights[1])
 
 
 def test_info_lists_tendons_actuators_and_sensors(tmp_path):

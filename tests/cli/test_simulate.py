@@ -15,6 +15,14 @@ def invoke(*arguments):
     return typer_testing.CliRunner().invoke(app, ["simulate", *arguments])
 
 
+def test_names_of_files_are_checked_before_the_simulation(tmp_path, monkeypatch):
+    monkeypatch.setattr("kinetree.cli.simulate.run", lambda *_: 1 / 0)
+    for option in ("--plot", "--output"):
+        result = invoke("arm", option, str(tmp_path / "it.xyz"))
+        assert result.exit_code == 1
+        assert "it.xyz: " in result.output.replace("\n", "")
+
+
 def test_a_motion_is_written_and_drawn(tmp_path):
     output, plot = tmp_path / "out.npz", tmp_path / "out.png"
     target = ",".join(["0.2"] * 7)

@@ -53,6 +53,8 @@ def test_two_recordings_become_one(tmp_path):
     result = invoke(first, second, *options)
     assert result.exit_code == 0, result.output
     assert "converged" in result.output
+    assert "guessed: --units 0.01 --up y" in result.output
+    assert "no joint has the name of a foot: --feet names those that stand" in result.output
     whole = kt.read_bvh(output, units="m", up="y")
     assert whole.times[-1] == pytest.approx(0.6 + 0.5 + 0.6, abs=0.06)
     before = kt.read_bvh(first, units="m", up="y")
@@ -106,7 +108,17 @@ def test_what_is_wrong_is_a_message(tmp_path):
     first = recording(tmp_path / "1.bvh", 1)
     late = invoke(first, first, "--from", "3", "--to", "0.2")
     assert late.exit_code == 1
-    assert "outside of the motion" in late.output
+    assert "--from 3: time: t = 3 s is outside of the motion" in late.output.replace("\n", " ")
+    for option in ("--figures", "--plot"):
+        drawn = invoke(first, first, "--from", "0.3", "--to", "0.2", option, "it.xyz")
+        assert "ends with its format" in drawn.output.replace("\n", " ")
+        assert "P =" not in drawn.output
+    for option, word in (("--units", "furlong"), ("--units", "-1"), ("--up", "x")):
+        wrong = invoke(first, first, option, word)
+        assert wrong.exit_code == 1
+        assert word in wrong.output
+    weightless = invoke(first, first, "--mass", "-4")
+    assert "mass=-4.0: read_bvh: a positive mass, kg, is expected" in weightless.output
     other = invoke(first, "motion.csv", "--from", "0.3", "--to", "0.2")
     assert "ends with .bvh or .npz" in other.output
     named = invoke(first, first, "--from", "0.3", "--to", "0.2", "-o", "both.csv")

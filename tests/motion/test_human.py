@@ -27,3 +27,11 @@ def test_the_feet_stay_on_the_ground_while_it_sits_down():
 def test_another_robot_is_refused():
     with pytest.raises(KinetreeError, match="not the human figure"):
         human.walk(kt.robots.arm())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("length", 5.0), ("length", np.nan), ("period", 0.0), ("period", -1.0)]
+)
+def test_a_stride_that_legs_cannot_make_is_refused(name, value):
+    with pytest.raises(KinetreeError, match=name):
+        human.stroll(FIGURE, **{name: value})

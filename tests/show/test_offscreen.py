@@ -53,6 +53,9 @@ def test_contact_forces_are_arrows_in_front_of_the_robot():
     plain = kt.plot.picture(robot, q)
     assert (plain[..., 0].astype(int).sum() < np.array(red)).all()
     assert red[0] < red[1]
+    strong = kt.plot.picture(robot, q, contact_forces=[[30.0, 0.0, 500.0]])
+    assert (strong[:2] == plain[:2]).all()  # the head of the arrow is in the picture
+    assert strong[..., 0].astype(int).sum() > red[0]
     with pytest.raises(KinetreeError, match=r"contact_forces"):
         kt.plot.picture(robot, q, contact_forces=[[0.0, 0.0]])
 

@@ -105,6 +105,8 @@ def read_bvh(
         The robot, times and configurations. In the robot's neutral configuration it stands in the
         file's rest pose.
     """
+    if mass is not None:
+        mass = _positive("mass", mass, "read_bvh: a positive mass, kg, is expected")
     recording = read_recording(file)
     scale, up = _conventions(recording, units, up)
     shares = None

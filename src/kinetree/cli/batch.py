@@ -58,7 +58,7 @@ class Job(NamedTuple):
     states, output: files, each a .csv, .npz or .parquet.
     zero: arguments that are zero and not read.
     keep: further columns of the states that are copied to the output.
-    overwrite: whether an output that exists is replaced.
+    overwrite: whether an output that exists is replaced, and pieces of another job are deleted.
     bad_rows: what becomes of lines of a CSV file that are not numbers: one of BAD_ROWS.
     columns: the names that columns have in the file of states, by what they are.
     device: one of DEVICES.
@@ -122,7 +122,7 @@ def run_job(robot: Robot, job: Job, console: Console | None = None) -> Done:
         raise KinetreeError(f"{job.states} has no states")
     size = _piece_rows([*arguments, *results, *kept])
     identity = _identity(robot, job, kernel, size)
-    with kept_pieces(job.output, identity) as pieces:
+    with kept_pieces(job.output, identity, job.overwrite) as pieces:
         _check_output(job)  # another process may have just written it
         started, resumed = time.perf_counter(), min(len(pieces.paths) * size, rows)
         done = resumed

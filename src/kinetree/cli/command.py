@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import wraps
 from glob import escape, glob
 from pathlib import Path
@@ -84,8 +85,33 @@ Argument = Annotated[
     Optional[list[str]],  # noqa: UP045 - as above
     typer.Option("--argument", metavar="NAME:=VALUE", help="An argument of a xacro file."),
 ]
+Units = Annotated[
+    Optional[str],  # noqa: UP045 - as above
+    typer.Option(
+        "--units",
+        help="The unit of lengths in BVH files: m, cm, mm, inch, or a number, metres in a unit. "
+        "Default: guessed from the height.",
+    ),
+]
+Up = Annotated[
+    Optional[str],  # noqa: UP045 - as above
+    typer.Option(
+        "--up", help="The axis of BVH files that points up: y or z. Default: guessed from the pose."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")]
+
+
+def conventions(units: str | None, up: str | None) -> dict[str, Any]:
+    """The arguments of `kinetree.read_bvh` that options give.
+
+    Arguments:
+        units, up: the options; None for what is guessed.
+    """
+    with suppress(TypeError, ValueError):
+        return {"units": float(units), "up": up}  # type: ignore[arg-type]
+    return {"units": units, "up": up}
 
 
 def command(code: int = 1) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -54,14 +54,16 @@ class Pieces:
 
 
 @contextmanager
-def kept_pieces(output: Path, identity: str) -> Iterator[Pieces]:
+def kept_pieces(output: Path, identity: str, overwrite: bool = False) -> Iterator[Pieces]:
     """The pieces of a job, of which those of an earlier run are there; deleted at the end.
 
-    If the block raises, they stay; if there are none, nothing stays.
+    If the block raises, they stay; if there are none, nothing stays. Pieces of another job are
+    refused.
 
     Arguments:
         output: the file they are for.
         identity: a text that differs if the pieces of an earlier run do not belong to this one.
+        overwrite: whether pieces of another job are deleted.
     """
     folder = output.with_name(f"{output.name}.part")
     _check_ours(folder)
@@ -70,6 +72,7 @@ def kept_pieces(output: Path, identity: str) -> Iterator[Pieces]:
             raise KinetreeError(f"{output}: another process is computing this output")
         label = folder / LABEL
         if not (label.is_file() and label.read_text() == MARK + identity):
+            _check_none(output, folder, overwrite)
             _delete_pieces(folder)
             with complete(label) as temporary:
                 temporary.write_text(MARK + identity)
@@ -115,6 +118,16 @@ def _is_ours(folder: Path) -> bool:
         return not folder.exists()
     except (OSError, UnicodeDecodeError):
         return False
+
+
+def _check_none(output: Path, folder: Path, overwrite: bool) -> None:
+    """Refuse pieces of another job, unless they may be deleted."""
+    if not overwrite and Pieces(output, folder).paths:
+        raise KinetreeError(
+            f"{folder} has pieces of another job: of another command, of states that have changed "
+            "or of another version of Kinetree. The command that wrote them resumes that job; "
+            "--overwrite deletes them"
+        )
 
 
 def _delete_pieces(folder: Path) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from kinetree.motion.result import Transition
 from kinetree.motion.transition_settings import SMOOTHING
 from kinetree.robot import Robot
 from kinetree.show.view.recording import ENDINGS, checked_ending
+from kinetree.simulate.figures import checked_picture
 
 SPACING, FEWEST = 0.038, 16
 """Knots of the splines are so far apart, s, so that feet hardly stray in between; and the least
@@ -33,18 +35,18 @@ FAST = 20.0
 """Joints that turn faster are absurd, rad/s."""
 
 
-def read_motion(path: Path, robot: Robot | None, mass: float) -> tuple[Motion, Any]:
+def read_motion(path: Path, robot: Robot | None, reading: Mapping[str, Any]) -> tuple[Motion, Any]:
     """A motion of a BVH or NPZ file, and what else a BVH file says.
 
     Arguments:
         path: of the file.
         robot: whose motion an NPZ file has.
-        mass: of the figure of a BVH file, kg.
+        reading: how a BVH file is read, arguments of `kinetree.read_bvh`.
     """
     if path.suffix == ".bvh":
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ModelWarning)  # units are guessed alike for both
-            capture = kinetree.read_bvh(path, mass=mass)
+            warnings.simplefilter("ignore", ModelWarning)  # a remark states guesses
+            capture = kinetree.read_bvh(path, **reading)
         return Motion(capture.robot, capture.times, capture.q), capture
     if path.suffix != ".npz":
         raise KinetreeError(f"{path}: a name that ends with .bvh or .npz is expected")
@@ -75,7 +77,7 @@ def run(
     leave: float | None,
     enter: float | None,
     duration: float | None,
-    mass: float,
+    reading: Mapping[str, Any],
     root: str,
     hold: str,
     feet: str,
@@ -89,7 +91,7 @@ def run(
         first, second: files.
         leave, enter: when the one is left and the other entered, s; the end and the start if None.
         duration: of the transition, s; None for what the speeds of both motions need.
-        mass: of a figure in a BVH file, kg.
+        reading: how BVH files are read, arguments of `kinetree.read_bvh`.
         root: "auto", "passive" or the weight of forces on the root.
         hold: names of frames that are held, separated by commas.
         feet: "auto", "none", or names of frames that may stand, separated by commas.
@@ -97,9 +99,10 @@ def run(
         robot: of NPZ files.
         settings: others of `Robot.transition`.
     """
-    one, capture = read_motion(first, robot, mass)
-    two, _ = read_motion(second, robot, mass)
-    one.check_same(two)
+    one, capture = read_motion(first, robot, reading)
+    two, _ = read_motion(second, robot, reading)
+    with _named(f"{first} and {second}"):
+        one.check_same(two)
     robot, beyond = with_ranges(one.robot, (one.q, two.q)) if capture else (one.robot, ())
     one, two = (Motion(robot, x.times, x.q, x.v, x.a) for x in (one, two))
     leave = float(one.times[-1]) if leave is None else leave
@@ -109,7 +112,16 @@ def run(
         f"recorded beyond the range of a human joint, so without limits: {', '.join(beyond)}"
     ]
     remarks = remarks if beyond else []
-    one.at(leave), two.at(enter)
+    guessed = [name for name in ("units", "up") if capture and reading.get(name) is None]
+    if guessed:
+        remarks.append(
+            f"guessed: {' '.join(f'--{name} {getattr(capture, name)}' for name in guessed)}"
+        )
+    if feet == "auto" and not frames and capture:
+        remarks.append("warning: no joint has the name of a foot: --feet names those that stand")
+    for option, motion, t in (("--from", one, leave), ("--to", two, enter)):
+        with _named(f"{option} {t:g}"):
+            motion.at(t)
     given = {"hold": [kinetree.Hold(name) for name in _names(hold)], **settings}
     floats = robot.model.bodies[0].joint.nv == 6
 
@@ -126,6 +138,15 @@ def run(
     found, used, said = _solved(robot, (one, leave), enter, tries, root, given)
     whole = _joined(one, leave, found, used.second, enter)
     return Joined(whole, found, capture, (*remarks, *said))
+
+
+@contextmanager
+def _named(subject: str) -> Iterator[None]:
+    """Begin the message of an error with what a user gave."""
+    try:
+        yield
+    except KinetreeError as e:
+        raise type(e)(f"{subject}: {e}") from None
 
 
 def _names(text: str) -> list[str]:
@@ -247,8 +268,12 @@ def check_endings(output: Path | None, figures: Path | None) -> None:
     """Raise an error now, not after the search, if a file cannot be written by its name."""
     if output is not None and output.suffix not in (".bvh", ".npz"):
         raise KinetreeError(f"{output}: a name that ends with .bvh or .npz is expected")
-    if figures is not None and figures.suffix in ENDINGS:
+    if figures is None:
+        return
+    if figures.suffix in ENDINGS:
         checked_ending(figures)
+    else:
+        checked_picture(figures)
 
 
 def write(

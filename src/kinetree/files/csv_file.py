@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,21 +36,22 @@ class CsvFile:
         first = next(self._all(), None)
         if first is None:
             raise TableError(f"{self.path} is empty: expected a first line with column names")
+        self._check_separator(first[1])
         self.header = [name.strip() for name in self._fields(*first)]
         if all(map(_is_number, self.header)):
             raise TableError(
                 f"{self.path}:{first[0]}: expected column names in the first line that is not a "
                 "comment, got numbers"
             )
-        self._check_separator()
         check_names(self.path, self.header)
         self.bad: dict[int, str] = {}
         self._keep = False
 
-    def _check_separator(self) -> None:
-        """Refuse a first line that has one field, with other separators in it."""
+    def _check_separator(self, line: str) -> None:
+        """Refuse a first line that has other separators and no comma; quoted names have no say."""
+        plain = re.sub(r'"[^"]*"', "", line)
         for separator, what in ((";", "semicolons"), ("\t", "tabs")):
-            if len(self.header) == 1 and separator in self.header[0]:
+            if separator in plain and "," not in plain:
                 raise TableError(
                     f"{self.path}: fields are separated by {what}; commas are expected, and points "
                     "in numbers"

@@ -12,6 +12,7 @@ from kinetree.control.pose import quaternions
 from kinetree.errors import KinetreeError
 from kinetree.motion.arrays import Array
 from kinetree.motion.motion import Motion
+from kinetree.robot.checks import number
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
@@ -88,7 +89,13 @@ def stroll(
         period: of a step, s. In its first fifth both feet stand.
         rate: samples per second.
     """
+    number("period", period, above=0.0)
     reach = 0.97 * (THIGH + SHANK)
+    if not abs(0.6 * length) < reach:  # NaN, too
+        raise KinetreeError(
+            f"length={length}: a step shorter than {reach / 0.6:.2f} m is expected; the legs reach "
+            "no further"
+        )
     height = ANKLE + math.sqrt(reach**2 - (0.6 * length) ** 2)
 
     def foot(t: float, side: int) -> tuple[float, float]:

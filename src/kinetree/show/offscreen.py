@@ -102,12 +102,24 @@ class OffScreen:
         given = finite_array("contact_forces", forces, len(self.robot.contact.touch_names), 3)
         marks = Contacts(self.robot, extent(self.robot.model)).marks(q, given)
         wide = 2.0 * FINE
-        for start, end in self._projected(marks.forces)[0]:
+        for start, end in self._projected(self._within(marks.forces))[0]:
             way = (end - start) / max(float(np.linalg.norm(end - start)), 1e-9)
             neck, across = end - 5 * wide * way, 2 * wide * np.array([-way[1], way[0]])
             pen.line([tuple(start), tuple(neck)], fill=FORCES, width=int(wide))
             pen.polygon([tuple(end), tuple(neck + across), tuple(neck - across)], fill=FORCES)
             pen.ellipse([*(start - wide), *(start + wide)], fill=POINTS)
+
+    def _within(self, arrows: Array) -> Array:
+        """Arrows, (n, 2, 3), all shortened by one factor if some would leave the picture."""
+        starts, ways = arrows[:, 0], arrows[:, 1] - arrows[:, 0]
+        shorter = arrows
+        for factor in 0.9 ** np.arange(60):
+            shorter = np.stack([starts, starts + factor * ways], axis=1)
+            points = self._projected(shorter)[0]
+            inside: Any = np.all((points > 0.0) & (points < self._size), axis=-1)
+            if np.all(inside[:, 1] | ~inside[:, 0]):
+                break
+        return shorter
 
     def _triangles(self, q: Array) -> tuple[Array, Array]:
         """The corners of all triangles in the world, (n, 3, 3), and their colours, (n, 3)."""
@@ -164,7 +176,7 @@ def picture(
         q: configuration, (nq,); neutral by default.
         width, height: in pixels.
         contact_forces: of every touch, in the world's axes, (ntouches, 3), N: drawn as arrows with
-            one scale where shapes touch. None by default.
+            one scale where shapes touch, so short that all stay in the picture. None by default.
 
     Returns:
         (height, width, 3), of bytes.

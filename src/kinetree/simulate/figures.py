@@ -22,6 +22,17 @@ def new_figure(width: float, height: float) -> Any:
     )
 
 
+def checked_picture(path: str | Path) -> Path:
+    """The path of a picture; an error if its ending is no format that Matplotlib writes."""
+    file = kinds.path("path", path)
+    known = optional("matplotlib.backend_bases", "a picture").FigureCanvasBase.filetypes
+    if file.suffix[1:].lower() not in known:
+        raise KinetreeError(
+            f"{path}: the name of a picture ends with its format: {', '.join(sorted(known))}"
+        )
+    return file
+
+
 def save_figure(figure: Any, path: str | Path) -> None:
     """Write a picture.
 
@@ -29,11 +40,6 @@ def save_figure(figure: Any, path: str | Path) -> None:
         figure: of Matplotlib.
         path: of the file; its ending says the format.
     """
-    file = kinds.path("path", path)
-    known = figure.canvas.get_supported_filetypes()
-    if file.suffix[1:].lower() not in known:
-        raise KinetreeError(
-            f"{path}: the name of a picture ends with its format: {', '.join(sorted(known))}"
-        )
+    file = checked_picture(path)
     with complete(file) as temporary:
         figure.savefig(temporary)

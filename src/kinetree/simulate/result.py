@@ -116,7 +116,7 @@ class Simulation(Mapping[str, Array]):
         Arguments:
             path: ends with .npz or .parquet; the latter needs the extra `files`.
         """
-        path, numbers = _checked(path), self.with_arrays(on_host)
+        path, numbers = checked_file(path), self.with_arrays(on_host)
         if path.suffix == ".npz":
             arrays: dict[str, Any] = {"diverged": numbers.diverged, **numbers}
             with complete(path) as temporary:
@@ -136,7 +136,7 @@ class Simulation(Mapping[str, Array]):
         Returns:
             The simulation, without `solution` and `events`, which files do not hold.
         """
-        path = _checked(path)
+        path = checked_file(path)
         if path.suffix == ".npz":
             arrays = read_npz(path, (*STATES, "diverged"))
         else:
@@ -202,7 +202,8 @@ def _array(given: Any) -> Array:
     return found
 
 
-def _checked(given: str | Path) -> Path:
+def checked_file(given: str | Path) -> Path:
+    """The path of a simulation's file; an error if its ending is no format."""
     path = kinds.path("path", given)
     if path.suffix not in FORMATS:
         raise KinetreeError(f"{path}: a name that ends with {' or '.join(FORMATS)} is expected")

@@ -81,7 +81,7 @@ def identify(
     from kinetree.cli.identify import lines, run, summary, tell_doubts, write
     from kinetree.identify.report import checked_ending
 
-    check_outputs([output, report, plot], overwrite)
+    check_outputs([output, report, plot], overwrite, picture=plot)
     if report is not None:
         checked_ending(report)  # now, not after the fit
     figure = load_robot(robot, floating)

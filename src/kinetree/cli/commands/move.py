@@ -13,8 +13,11 @@ from kinetree.cli.command import (
     JsonOption,
     Overwrite,
     RobotArgument,
+    Units,
+    Up,
     command,
     complete_robot,
+    conventions,
     echo_json,
     load_robot,
     one_of,
@@ -72,8 +75,11 @@ def simulate(
     Example: kinetree simulate arm --start 0.3,0.3,0,0.3,0,0.3,0 --stops spring -o fall.npz
     """
     from kinetree.cli.simulate import report, run, summary, write
+    from kinetree.simulate.result import checked_file
 
-    check_outputs([output, plot], overwrite)
+    check_outputs([output, plot], overwrite, picture=plot)
+    if output is not None:
+        checked_file(output)
     moved = load_robot(robot, floating)
     found = run(moved, controller, target, start, time, dt, method, record, stops, ground)
     files = write(moved, found, output, plot)
@@ -152,6 +158,8 @@ def transition(
         int | None,
         typer.Option(help="Number of spline coefficients per coordinate; by default 26 a second."),
     ] = None,
+    units: Units = None,
+    up: Up = None,
     overwrite: Overwrite = False,
     json: JsonOption = False,
 ) -> None:
@@ -165,7 +173,7 @@ def transition(
     """
     from kinetree.cli.transition import check_endings, report, run, summary, write
 
-    check_outputs([output, plot, figures], overwrite)
+    check_outputs([output, plot, figures], overwrite, picture=plot)
     check_endings(output, figures)
     figure = load_robot(robot, floating) if robot else None
     joined = run(
@@ -174,7 +182,7 @@ def transition(
         leave,
         enter,
         duration,
-        mass,
+        {"mass": mass, **conventions(units, up)},
         root,
         hold,
         feet,

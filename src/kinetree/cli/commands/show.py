@@ -10,7 +10,17 @@ from typing import Annotated, Any, Optional
 import typer
 
 import kinetree
-from kinetree.cli.command import Argument, Floating, Package, RobotArgument, command, load_robot
+from kinetree.cli.command import (
+    Argument,
+    Floating,
+    Package,
+    RobotArgument,
+    Units,
+    Up,
+    command,
+    conventions,
+    load_robot,
+)
 
 
 @command()
@@ -39,6 +49,8 @@ def show(
     floating: Floating = None,
     package: Package = None,
     argument: Argument = None,
+    units: Units = None,
+    up: Up = None,
 ) -> None:
     """Show a robot in the browser: move its joints, play a motion, simulate.
 
@@ -49,9 +61,11 @@ def show(
     from kinetree.show.view.viewer import Viewer
 
     motion: Any = trajectory
+    if trajectory is not None and trajectory.suffix.lower() == ".bvh":
+        motion = kinetree.read_bvh(trajectory, **conventions(units, up))
     if robot.lower().endswith(".bvh"):
-        recorded = kinetree.read_bvh(robot)
-        loaded, motion = recorded.robot, trajectory or recorded
+        recorded = kinetree.read_bvh(robot, **conventions(units, up))
+        loaded, motion = recorded.robot, recorded if motion is None else motion
     else:
         loaded = load_robot(robot, floating, package, argument)
     viewer = Viewer(loaded, motion, folder, host=host, port=port, allow=allow or ())
