@@ -211,6 +211,10 @@ EXAMPLES = {
         ("sensor", '<user dim="1"/>'),
     ],
     "`key`: `qpos`, `qvel`, `act`, `ctrl`": [("keyframe", '<key qpos="1" qvel="2"/>')],
+    "`ref` of a joint, `pos` of a free body": [
+        ("worldbody", '<body pos="1 0 0"><joint ref="20"/><geom size="0.1" pos="1 0 0"/></body>'),
+        ("worldbody", '<body pos="1 0 0"><freejoint/><geom size="0.1"/></body>'),
+    ],
     "`numeric` of `custom`": [("custom", '<numeric name="n" data="1"/>')],
     "`gravcomp` of a body": [
         ("worldbody", '<body gravcomp="1"><joint/><geom size="0.1" pos="1 0 0"/></body>')

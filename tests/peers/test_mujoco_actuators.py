@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import gymnasium
+import mujoco
 import numpy as np
 import pytest
 
@@ -135,7 +136,7 @@ def test_keyframes_and_custom_numbers_are_taken():
     )
     robot = kt.load(mjcf)
     home = robot.keyframes["home"]
-    assert list(robot.keyframes) == ["home"]
+    assert list(robot.keyframes) == ["reference", "home"]
     assert home.time == 2.0
     assert home.q.tolist() == [0.1, 0.2, 0.3, 0, 0, 0, 1, 0.01, 0.5, 0.6, 0.7, 0.8, 0, 0, 0.6]
     pair = Pair(mjcf, 1)
@@ -143,3 +144,24 @@ def test_keyframes_and_custom_numbers_are_taken():
     assert np.allclose(pair.peer.d.qvel, [1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5, 6])
     assert (home.act.tolist(), home.ctrl.tolist()) == ([0.7], [0.3, 0.4])
     assert robot.model.equipment.numerics == (("mine", (1.0, 2.0, 3.0)),)
+
+
+def test_where_the_file_puts_its_bodies_is_the_reference():
+    mjcf = """<mujoco><worldbody><body name="a" pos="1 2 3" euler="0 30 0"><freejoint/>
+    <geom size="0.1"/><body name="b" pos="0.5 0 0"><joint name="j" ref="20"/>
+    <geom size="0.1"/></body></body></worldbody>{}</mujoco>"""
+    robot = kt.load(mjcf.format(""))
+    start = robot.keyframes["reference"]
+    assert list(robot.keyframes) == ["reference"]
+    pair = Pair(mjcf.format(""), 1)
+    mujoco.mj_resetData(pair.m, pair.peer.d)
+    at = pair.peer.d.qpos.copy()
+    pair.peer.move_to(start.q, start.v)
+    assert np.array_equal(pair.peer.d.qpos, at)
+    assert np.allclose(robot.pose(start.q, "a")[:3, 3], [1, 2, 3])
+    named = '<keyframe><key name="reference" qpos="0 0 0 1 0 0 0 0"/></keyframe>'
+    assert not kt.load(mjcf.format(named)).keyframes["reference"].q[:3].any()  # the file's own
+    plain = (
+        "<mujoco><worldbody><body pos='1 0 0'><joint/><geom size='1'/></body></worldbody></mujoco>"
+    )
+    assert not kt.load(plain).keyframes

@@ -49,6 +49,7 @@ HONOURED = (
     Feature("`contact`: all `data` and `reduce`", True, "`Sensor` with a `Watch`"),
     Feature("`rangefinder` of a camera, `plugin`, `user`", False, "left out, with a note"),
     Feature("`key`: `qpos`, `qvel`, `act`, `ctrl`", True, "`robot.keyframes[name]`"),
+    Feature("`ref` of a joint, `pos` of a free body", True, '`robot.keyframes["reference"]`'),
     Feature("`numeric` of `custom`", True, "`robot.model.equipment.numerics`"),
     Feature("`gravcomp` of a body", True, "`Compensation`: part of all dynamics"),
     Feature(

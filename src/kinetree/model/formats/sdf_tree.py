@@ -43,6 +43,7 @@ class Tree:
         constraints: loops and gears.
         remarks: on what is lost.
         free: the links that are free in the world, the roots of what hangs on them.
+        placed: where the file puts them, by the names of their joints.
     """
 
     frames: Frames
@@ -54,6 +55,7 @@ class Tree:
     constraints: list[Constraint] = field(default_factory=list)
     remarks: list[Problem] = field(default_factory=list)
     free: list[Node] = field(default_factory=list)
+    placed: dict[str, Transform] = field(default_factory=dict)
     _above: dict[Node, tuple[Node, Step]] = field(default_factory=dict)
 
     def build(
@@ -93,6 +95,7 @@ class Tree:
                 where = link.element.where
                 at = Transform.identity()
                 self._connect(name, WORLD, link.name, at, Floating(), where)
+                self.placed[name] = snapped_transform(self.frames.pose(link))
         for joint in cut:
             self._close(joint)
         gears = [joint for joint in joints if joint.type == "gearbox"]
