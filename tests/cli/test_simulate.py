@@ -61,3 +61,20 @@ def test_a_robot_on_the_ground_starts_above_it_and_stays_there():
     assert result.exit_code == 0, result.output
     height = json.loads(result.output)["q"][2]
     assert 0.3 < height < 0.45  # its legs are 0.42 m long
+
+
+def test_a_motion_starts_in_a_keyframe(tmp_path):
+    file = tmp_path / "cart.xml"
+    file.write_text(
+        """<mujoco><worldbody><body><joint name="j" type="slide"/>
+        <geom size="0.1"/></body></worldbody>
+        <keyframe><key name="away" qpos="0.5" qvel="2"/></keyframe></mujoco>"""
+    )
+    out = tmp_path / "moved.npz"
+    given = [str(file), "--start", "away", "--time", "0.1", "-o", str(out)]
+    assert invoke(*given).exit_code == 0
+    moved = np.load(out)
+    assert moved["q"][0] == 0.5
+    assert np.isclose(moved["v"][-1, 0], 2 - 9.81 * 0.1)
+    given[2] = "home"
+    assert "or 'away'" in invoke(*given, "--overwrite").output
