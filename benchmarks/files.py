@@ -172,9 +172,9 @@ class Beside:
         """The difference of coordinates after a motion under random controls, by Euler's method.
 
         A servo that is unstable at the file's step makes rounding errors as large as its motion:
-        the step is halved until it is stable, and until MuJoCo's motion does not diverge. `nudged` is how far MuJoCo's own motion ends from
-        itself if it starts with velocities that differ by `NUDGE`: chaotic motions cannot agree
-        better than that.
+        the step is halved until it is stable, and until MuJoCo's motion does not diverge.
+        `nudged` is how far MuJoCo's own motion ends from itself if it starts with velocities that
+        differ by `NUDGE`: chaotic motions cannot agree better than that.
         """
         m, robot = self.m, self.robot.without("friction", "constraints")
         m.opt.integrator = self.mujoco.mjtIntegrator.mjINT_EULER

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.errors import ModelWarning
 from tests.peers.equipped_mjcf import Pair, beside_mj_step, close, moment_arms, text
 
 ASSETS = sorted((Path(gymnasium.__file__).parent / "envs/mujoco/assets").glob("*.xml"))
@@ -165,3 +166,31 @@ def test_where_the_file_puts_its_bodies_is_the_reference():
         "<mujoco><worldbody><body pos='1 0 0'><joint/><geom size='1'/></body></worldbody></mujoco>"
     )
     assert not kt.load(plain).keyframes
+
+
+BICEPS = """<mujoco>{}<worldbody><site name="o" pos="0 0 0.3"/><body>
+  <joint name="shoulder" axis="0 1 0" range="-30 60" armature="0.01"/>
+  <geom type="capsule" size="0.04" fromto="0 0 0 0.3 0 0"/><site name="arm" pos="0.15 0 0.04"/>
+  <body pos="0.3 0 0"><joint name="elbow" axis="0 1 0" range="0 100" armature="0.01"/>
+  <geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0"/><site name="e" pos="0.1 0 0.04"/></body>
+  </body></worldbody>
+  <tendon><spatial name="t"><site site="o"/><site site="arm"/></spatial>
+    <spatial name="u"><site site="arm"/><site site="e"/></spatial></tendon>
+  <actuator><muscle name="deltoid" tendon="t"/><muscle name="biceps" tendon="u"/>
+    <muscle name="joint" joint="elbow"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("options", ["", '<lengthrange accel="5" inttotal="4" interval="1"/>'])
+def test_muscles_without_a_length_range_have_the_one_that_the_compiler_finds(options):
+    mjcf = BICEPS.format(f"<compiler>{options}</compiler>")
+    pair = Pair(mjcf)
+    given = [x.gain.length_range for x in pair.robot.model.equipment.actuators]
+    assert np.array_equal(given, pair.m.actuator_lengthrange)
+    close(pair.robot.actuation.forces(*pair.given), pair.torques())
+
+
+def test_a_muscle_whose_length_range_is_not_known_is_left_out_with_a_warning():
+    mjcf = BICEPS.format('<compiler><lengthrange mode="none"/></compiler>')
+    with pytest.warns(ModelWarning, match="its length range is not known here"):
+        robot = kt.load(mjcf)
+    assert not robot.actuation.names

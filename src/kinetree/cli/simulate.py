@@ -42,7 +42,8 @@ def run(
     if controller not in CONTROLLERS:
         raise unknown("controller", controller, CONTROLLERS, "kinetree simulate")
     robot, rest = _standing(robot) if ground else (robot, robot.neutral())
-    q0, v0 = rest, np.zeros(robot.nv)
+    q0: Array = rest
+    v0: Array = np.zeros(robot.nv)
     if start in robot.keyframes:
         q0, v0 = robot.keyframes[start].q, robot.keyframes[start].v
     elif start:
