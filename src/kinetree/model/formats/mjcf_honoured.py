@@ -48,6 +48,8 @@ HONOURED = (
     Feature("`jointlimitpos`, `tendonlimitfrc` and the like", True, "`Sensor`, the same numbers"),
     Feature("`contact`: all `data` and `reduce`", True, "`Sensor` with a `Watch`"),
     Feature("`rangefinder` of a camera, `plugin`, `user`", False, "left out, with a note"),
+    Feature("`distance`, `normal`, `fromto` of geoms", False, "left out, with a note"),
+    Feature("`insidesite`, `camprojection`, `clock`", False, "left out, with a note"),
     Feature("`key`: `qpos`, `qvel`, `act`, `ctrl`", True, "`robot.keyframes[name]`"),
     Feature("`ref` of a joint, `pos` of a free body", True, '`robot.keyframes["reference"]`'),
     Feature("`numeric` of `custom`", True, "`robot.model.equipment.numerics`"),
