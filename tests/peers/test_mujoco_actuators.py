@@ -9,6 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import ModelWarning
+from kinetree.model.formats import mjcf_length_ranges
 from tests.peers.equipped_mjcf import Pair, beside_mj_step, close, moment_arms, text
 
 ASSETS = sorted((Path(gymnasium.__file__).parent / "envs/mujoco/assets").glob("*.xml"))
@@ -189,8 +190,10 @@ def test_muscles_without_a_length_range_have_the_one_that_the_compiler_finds(opt
     close(pair.robot.actuation.forces(*pair.given), pair.torques())
 
 
-def test_a_muscle_whose_length_range_is_not_known_is_left_out_with_a_warning():
-    mjcf = BICEPS.format('<compiler><lengthrange mode="none"/></compiler>')
+@pytest.mark.parametrize(("mode", "most"), [("none", 5e9), ("all", 1.0)])
+def test_a_muscle_whose_length_range_is_not_known_is_left_out(mode, most, monkeypatch):
+    monkeypatch.setattr(mjcf_length_ranges, "MOST_WORK", most)
+    mjcf = BICEPS.format(f'<compiler><lengthrange mode="{mode}"/></compiler>')
     with pytest.warns(ModelWarning, match="its length range is not known here"):
         robot = kt.load(mjcf)
     assert not robot.actuation.names

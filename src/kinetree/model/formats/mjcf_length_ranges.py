@@ -19,8 +19,8 @@ NUMBERS = ("accel", "maxforce", "timeconst", "timestep", "inttotal", "interval",
 OFF = ("FRICTIONLOSS", "CONTACT", "SPRING", "DAMPER", "PASSIVE", "GRAVITY", "ACTUATION")
 """The flags that MuJoCo's compiler sets for these simulations."""
 TINY = 1e-300
-MOST_WORK = 2e9
-"""Steps, times the square of the numbers that a step solves for: some twenty seconds."""
+MOST_WORK = 5e9
+"""Steps, times the square of the numbers that a step solves for: half a minute at most."""
 
 
 def is_muscle(m: Any, i: int) -> bool:
@@ -45,9 +45,10 @@ def find_length_ranges(mujoco: Any, m: Any, how: Any) -> None:
     muscles = [i for i in range(m.nu) if is_muscle(m, i) and not has_range(m, i)]
     if not muscles:
         return
-    size = m.nv + m.neq + m.njnt + m.ntendon
+    limits = int(m.jnt_limited.sum()) + int(m.tendon_limited.sum())
+    size = (m.nv + m.neq + limits) ** 2 + m.nbody + m.ngeom + m.nwrap
     steps = how.inttotal / max(how.timestep, TINY)
-    if how.timestep <= 0 or 2 * len(muscles) * steps * size**2 > MOST_WORK:
+    if how.timestep <= 0 or 2 * len(muscles) * steps * size > MOST_WORK:
         return
     before = m.opt.disableflags, m.opt.timestep
     bits = [getattr(mujoco.mjtDisableBit, f"mjDSBL_{x}", 0) for x in (*OFF, "AUTORESET")]
