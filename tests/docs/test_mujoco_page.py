@@ -139,6 +139,10 @@ EXAMPLES = {
         ),
     ],
     "`muscle`": [actuator("muscle", joint="j", lengthrange="0 1")],
+    "`lengthrange`": [
+        actuator("muscle", joint="j"),
+        actuator("muscle", joint="j", lengthrange="-1 1"),
+    ],
     "`joint`, `jointinparent`, `gear`": [
         actuator("motor", joint="j", gear=2),
         actuator("motor", jointinparent="j"),

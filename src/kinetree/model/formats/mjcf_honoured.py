@@ -15,6 +15,9 @@ HONOURED = (
         "`intvelocity`, `cylinder`, `general` with `dyntype`", True, "`Actuator` with an activation"
     ),
     Feature("`muscle`", True, "`Actuator` with `MuscleGain`, `MuscleBias`, `MuscleActivation`"),
+    Feature(
+        "`lengthrange`", True, "that of its muscle; found by simulation where the file has none"
+    ),
     Feature("`joint`, `jointinparent`, `gear`", True, "`JointTransmission`"),
     Feature("`tendon` of an actuator", True, "`TendonTransmission`"),
     Feature("`site`, `refsite`", True, "`SiteTransmission`"),
