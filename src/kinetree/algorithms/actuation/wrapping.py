@@ -10,7 +10,8 @@ the way is a tangent, an arc and a tangent.
     e_0, e_1  ends          where the tendon comes from and goes to, in the plane
     r         radius
     t_0, t_1  touch         where the tangents touch the circle; there are two ways
-    s         side          where the tendon is to run: the way whose middle is nearer is taken
+    s         side          where the tendon is to run: the longer way is taken if the centre is
+                            in the triangle of both ends and the side
 
 The tendon is straight if an end is inside the circle, if the straight way misses it (and is on the
 side asked for), or if the tangents of the better way cross. From within, the way touches the circle
