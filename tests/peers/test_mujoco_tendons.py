@@ -132,8 +132,8 @@ def test_the_side_site_chooses_between_both_ways_as_in_mujoco(kind):
     point = f'<body>{slides}<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
     mjcf = f"""<mujoco><worldbody><geom name="c" type="{kind}" size="0.05 0.02"/>
     <site name="s" pos="0.31 -0.14 0.07"/>{point}<site name="a"/></body>{point}
-    <site name="b"/></body></worldbody><tendon><spatial name="t"><site site="a"/><geom geom="c" sidesite="s"/>
-    <site site="b"/></spatial></tendon></mujoco>"""
+    <site name="b"/></body></worldbody><tendon><spatial name="t"><site site="a"/>
+    <geom geom="c" sidesite="s"/><site site="b"/></spatial></tendon></mujoco>"""
     m = mujoco.MjModel.from_xml_string(mjcf)
     d, robot = mujoco.MjData(m), kt.load(mjcf)
     q = np.random.default_rng(0).normal(size=(1000, 6)) * 0.08
