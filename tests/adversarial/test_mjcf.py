@@ -467,6 +467,9 @@ def test_a_muscle_whose_length_range_no_simulation_finds_is_loaded():
     assert seconds(text) == "loaded 2"
     slow = '<compiler><lengthrange inttotal="1e12" timestep="1e-9"/></compiler>'
     assert seconds(text.replace("<worldbody>", f"{slow}<worldbody>")) == "loaded 2"
+    options = '<compiler><lengthrange inttotal="much"/></compiler>'
+    refused = seconds(text.replace("<worldbody>", f"{options}<worldbody>"))
+    assert refused.startswith("refused <string>:1: <lengthrange>: inttotal='much'")
 
 
 def test_a_solver_that_is_told_to_go_on_is_not_asked():

@@ -85,3 +85,20 @@ def test_a_robot_whose_links_touch_each_other_gets_a_ground_as_well(tmp_path):
     result = invoke(str(model), "--ground", "--time", "1", "--dt", "0.002", "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.output)["q"][2] > -0.5  # it fell on the ground, not through it
+
+
+def test_a_motion_starts_in_a_keyframe(tmp_path):
+    file = tmp_path / "cart.xml"
+    file.write_text(
+        """<mujoco><worldbody><body><joint name="j" type="slide"/>
+        <geom size="0.1"/></body></worldbody>
+        <keyframe><key name="away" qpos="0.5" qvel="2"/></keyframe></mujoco>"""
+    )
+    out = tmp_path / "moved.npz"
+    given = [str(file), "--start", "away", "--time", "0.1", "-o", str(out)]
+    assert invoke(*given).exit_code == 0
+    moved = np.load(out)
+    assert moved["q"][0] == 0.5
+    assert np.isclose(moved["v"][-1, 0], 2 - 9.81 * 0.1)
+    given[2] = "home"
+    assert "or 'away'" in invoke(*given, "--overwrite").output

@@ -139,6 +139,10 @@ EXAMPLES = {
         ),
     ],
     "`muscle`": [actuator("muscle", joint="j", lengthrange="0 1")],
+    "`lengthrange`": [
+        actuator("muscle", joint="j"),
+        actuator("muscle", joint="j", lengthrange="-1 1"),
+    ],
     "`joint`, `jointinparent`, `gear`": [
         actuator("motor", joint="j", gear=2),
         actuator("motor", jointinparent="j"),
@@ -210,7 +214,20 @@ EXAMPLES = {
     "`rangefinder` of a camera, `plugin`, `user`": [
         ("sensor", '<user dim="1"/>'),
     ],
+    "`distance`, `normal`, `fromto` of geoms": [
+        ("sensor", f'<{kind} body1="b" geom2="g" cutoff="1"/>')
+        for kind in ("distance", "normal", "fromto")
+    ],
+    "`insidesite`, `camprojection`, `clock`": [
+        ("sensor", '<insidesite site="w" objtype="site" objname="s"/>'),
+        ("worldbody", '<camera name="c"/></worldbody><sensor><camprojection site="s" camera="c"/>'),
+        ("sensor", "<clock/>"),
+    ],
     "`key`: `qpos`, `qvel`, `act`, `ctrl`": [("keyframe", '<key qpos="1" qvel="2"/>')],
+    "`ref` of a joint, `pos` of a free body": [
+        ("worldbody", '<body pos="1 0 0"><joint ref="20"/><geom size="0.1" pos="1 0 0"/></body>'),
+        ("worldbody", '<body pos="1 0 0"><freejoint/><geom size="0.1"/></body>'),
+    ],
     "`numeric` of `custom`": [("custom", '<numeric name="n" data="1"/>')],
     "`gravcomp` of a body": [
         ("worldbody", '<body gravcomp="1"><joint/><geom size="0.1" pos="1 0 0"/></body>')
@@ -245,7 +262,8 @@ def test_what_is_honoured_is_read_without_a_remark_and_the_rest_with_one(row):
     if row == "`tendon` of an actuator":  # which needs one
         examples = [("tendon", "</tendon>".join([examples[0][1], f"<actuator>{examples[1][1]}"]))]
     for section, inside in examples:
-        end = "actuator" if "<actuator>" in inside else section.split()[0]
+        opened = [x for x in ("actuator", "sensor") if f"<{x}>" in inside]
+        end = opened[0] if opened else section.split()[0]
         more = f"<{section}>{inside}</{end}>"
         text = f"<mujoco><worldbody>{world}</worldbody>{more}</mujoco>"
         found = [x for x in check_file(text) if x.severity != "error"]

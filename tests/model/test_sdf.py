@@ -415,3 +415,25 @@ def test_a_link_without_gravity_has_its_weight_carried():
     q, heavy = [0.3], text.replace("<gravity>false</gravity>", "")
     assert abs(loaded(heavy).gravity_forces(q)[0]) > 1e-3
     assert abs(loaded(text).gravity_forces(q)[0]) < 1e-12
+
+
+def test_where_the_file_puts_free_models_is_the_reference():
+    model = "<model name='{}'><pose>{} 0 0.5 0 0 0.5</pose>" + link("a") + "</model>"
+    text = "<world name='w'>" + model.format("m", 1) + model.format("n", 2) + "</world>"
+    robot = loaded(text)
+    start = robot.keyframes["reference"]
+    assert np.allclose(robot.pose(start.q, "m::a")[:3, 3], [1, 0, 0.5])
+    turned = robot.pose(start.q, "n::a")
+    assert np.allclose(turned[:3, 3], [2, 0, 0.5])
+    assert np.allclose(turned[0, 0], np.cos(0.5))
+    assert not loaded(CHAIN).keyframes
+
+
+def test_robots_that_become_one_have_one_reference():
+    model = "<model name='{}'><pose>{} 0 0.5 0 0 0</pose>" + link("{}") + "</model>"
+    first, second = (
+        loaded("<world name='w'>" + model.format(x, 1, x) + "</world>") for x in ("m", "n")
+    )
+    both = first.edit.attach(second, first.frames[-1], joint=kt.joints.Ball(), prefix="p_")
+    assert list(both.keyframes) == ["reference"]
+    assert both.keyframes["reference"].q[0] == 1

@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import gymnasium
+import mujoco
 import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.errors import ModelWarning
+from kinetree.model.formats import mjcf_length_ranges
 from tests.peers.equipped_mjcf import Pair, beside_mj_step, close, moment_arms, text
 
 ASSETS = sorted((Path(gymnasium.__file__).parent / "envs/mujoco/assets").glob("*.xml"))
@@ -135,7 +138,7 @@ def test_keyframes_and_custom_numbers_are_taken():
     )
     robot = kt.load(mjcf)
     home = robot.keyframes["home"]
-    assert list(robot.keyframes) == ["home"]
+    assert list(robot.keyframes) == ["reference", "home"]
     assert home.time == 2.0
     assert home.q.tolist() == [0.1, 0.2, 0.3, 0, 0, 0, 1, 0.01, 0.5, 0.6, 0.7, 0.8, 0, 0, 0.6]
     pair = Pair(mjcf, 1)
@@ -143,3 +146,54 @@ def test_keyframes_and_custom_numbers_are_taken():
     assert np.allclose(pair.peer.d.qvel, [1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5, 6])
     assert (home.act.tolist(), home.ctrl.tolist()) == ([0.7], [0.3, 0.4])
     assert robot.model.equipment.numerics == (("mine", (1.0, 2.0, 3.0)),)
+
+
+def test_where_the_file_puts_its_bodies_is_the_reference():
+    mjcf = """<mujoco><worldbody><body name="a" pos="1 2 3" euler="0 30 0"><freejoint/>
+    <geom size="0.1"/><body name="b" pos="0.5 0 0"><joint name="j" ref="20"/>
+    <geom size="0.1"/></body></body></worldbody>{}</mujoco>"""
+    robot = kt.load(mjcf.format(""))
+    start = robot.keyframes["reference"]
+    assert list(robot.keyframes) == ["reference"]
+    pair = Pair(mjcf.format(""), 1)
+    mujoco.mj_resetData(pair.m, pair.peer.d)
+    at = pair.peer.d.qpos.copy()
+    pair.peer.move_to(start.q, start.v)
+    assert np.array_equal(pair.peer.d.qpos, at)
+    assert np.allclose(robot.pose(start.q, "a")[:3, 3], [1, 2, 3])
+    named = '<keyframe><key name="reference" qpos="0 0 0 1 0 0 0 0"/></keyframe>'
+    assert not kt.load(mjcf.format(named)).keyframes["reference"].q[:3].any()  # the file's own
+    plain = (
+        "<mujoco><worldbody><body pos='1 0 0'><joint/><geom size='1'/></body></worldbody></mujoco>"
+    )
+    assert not kt.load(plain).keyframes
+
+
+BICEPS = """<mujoco>{}<worldbody><site name="o" pos="0 0 0.3"/><body>
+  <joint name="shoulder" axis="0 1 0" range="-30 60" armature="0.01"/>
+  <geom type="capsule" size="0.04" fromto="0 0 0 0.3 0 0"/><site name="arm" pos="0.15 0 0.04"/>
+  <body pos="0.3 0 0"><joint name="elbow" axis="0 1 0" range="0 100" armature="0.01"/>
+  <geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0"/><site name="e" pos="0.1 0 0.04"/></body>
+  </body></worldbody>
+  <tendon><spatial name="t"><site site="o"/><site site="arm"/></spatial>
+    <spatial name="u"><site site="arm"/><site site="e"/></spatial></tendon>
+  <actuator><muscle name="deltoid" tendon="t"/><muscle name="biceps" tendon="u"/>
+    <muscle name="joint" joint="elbow"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("options", ["", '<lengthrange accel="5" inttotal="4" interval="1"/>'])
+def test_muscles_without_a_length_range_have_the_one_that_the_compiler_finds(options):
+    mjcf = BICEPS.format(f"<compiler>{options}</compiler>")
+    pair = Pair(mjcf)
+    given = [x.gain.length_range for x in pair.robot.model.equipment.actuators]
+    assert np.array_equal(given, pair.m.actuator_lengthrange)
+    close(pair.robot.actuation.forces(*pair.given), pair.torques())
+
+
+@pytest.mark.parametrize(("mode", "most"), [("none", 5e9), ("all", 1.0)])
+def test_a_muscle_whose_length_range_is_not_known_is_left_out(mode, most, monkeypatch):
+    monkeypatch.setattr(mjcf_length_ranges, "MOST_WORK", most)
+    mjcf = BICEPS.format(f'<compiler><lengthrange mode="{mode}"/></compiler>')
+    with pytest.warns(ModelWarning, match="its length range is not known here"):
+        robot = kt.load(mjcf)
+    assert not robot.actuation.names

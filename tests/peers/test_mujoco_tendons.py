@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
+import kinetree as kt
 from tests.peers.equipped_mjcf import Pair, close, tendon_jacobian, text
 
 FIXED = '<joint joint="s" coef="0.5"/><joint joint="e" coef="-1.2"/>'
@@ -123,3 +124,21 @@ def test_a_way_from_within_that_all_but_grazes_its_circle_is_the_shortest():
         excess.append(length - np.linalg.norm(end - start))
     assert min(excess) < 1e-12  # straight
     assert 1e-9 < max(excess) < 1e-4
+
+
+@pytest.mark.parametrize("kind", ["cylinder", "sphere"])
+def test_the_side_site_chooses_between_both_ways_as_in_mujoco(kind):
+    slides = "".join(f'<joint type="slide" axis="{x}"/>' for x in ("1 0 0", "0 1 0", "0 0 1"))
+    point = f'<body>{slides}<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+    mjcf = f"""<mujoco><worldbody><geom name="c" type="{kind}" size="0.05 0.02"/>
+    <site name="s" pos="0.31 -0.14 0.07"/>{point}<site name="a"/></body>{point}
+    <site name="b"/></body></worldbody><tendon><spatial name="t"><site site="a"/>
+    <geom geom="c" sidesite="s"/><site site="b"/></spatial></tendon></mujoco>"""
+    m = mujoco.MjModel.from_xml_string(mjcf)
+    d, robot = mujoco.MjData(m), kt.load(mjcf)
+    q = np.random.default_rng(0).normal(size=(1000, 6)) * 0.08
+    theirs = []
+    for d.qpos[:] in q:
+        mujoco.mj_fwdPosition(m, d)
+        theirs.append(d.ten_length.copy())
+    assert np.allclose(robot.tendons.lengths(q), theirs, rtol=0, atol=1e-12)

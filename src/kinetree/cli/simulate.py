@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,12 @@ def run(
     if controller not in CONTROLLERS:
         raise unknown("controller", controller, CONTROLLERS, "kinetree simulate")
     robot, rest = _standing(robot) if ground else (robot, robot.neutral())
-    q0 = _numbers("start", start, robot.nq) if start else rest
+    q0: Array = rest
+    v0: Array = np.zeros(robot.nv)
+    if start in robot.keyframes:
+        q0, v0 = robot.keyframes[start].q, robot.keyframes[start].v
+    elif start:
+        q0 = _numbers("start", start, robot.nq, robot.keyframes)
     law = CONTROLLERS[controller](robot, _numbers("target", target, robot.nq) if target else None)
     enforcement = Enforcement(stops=stops)
     if (method, stops) == ("auto", "spring"):
@@ -53,7 +58,7 @@ def run(
     with _progress(console, time / dt if dt > 0 else 0.0) as progress:
         return robot.simulate(
             q0,
-            np.zeros(robot.nv),
+            v0,
             law,
             time=time,
             dt=dt,
@@ -121,14 +126,17 @@ def _beyond_limits(robot: Robot, found: Simulation) -> list[str]:
     return [robot.labels.q[k] for k in np.flatnonzero(out.any(axis=0))]
 
 
-def _numbers(option: str, text: str, count: int) -> Array:
-    """The coordinates in a text, such as 0.1,0.2."""
+def _numbers(option: str, text: str, count: int, names: Iterable[str] = ()) -> Array:
+    """The coordinates in a text, such as 0.1,0.2; an error says which names would do as well."""
     try:
         values = [float(x) for x in text.split(",")]
     except ValueError:
         values = []
     if len(values) != count:
-        raise KinetreeError(f"--{option} {text!r}: expected {count} numbers, separated by commas")
+        named = "".join(f", or {name!r}" for name in names)
+        raise KinetreeError(
+            f"--{option} {text!r}: expected {count} numbers, separated by commas{named}"
+        )
     return np.array(values)
 
 

@@ -18,6 +18,7 @@ from kinetree.model.disassemble import disassemble, fresh
 from kinetree.model.equipment_edits import part_of, with_load, without_effects
 from kinetree.model.geometry import Collider, ContactPair
 from kinetree.model.joints import CHARTS, Joint
+from kinetree.model.keyframe import REFERENCE
 from kinetree.model.model import WORLD, Body, Limits, Model
 from kinetree.model.parts import below, closed_on_root, prefixed, root_name
 from kinetree.spatial import Transform, Vector3
@@ -256,7 +257,8 @@ def attach(
         named = [{x.name for x in getattr(d, what + "s")} for d in (mine, theirs)]
         _no_clash(what, *named)
     parts = ({f"{x} {part.name}" for x, part in d.equipment.parts()} for d in (mine, theirs))
-    _no_clash("part", *parts)
+    mine_named, theirs_named = parts
+    _no_clash("part", mine_named - {f"keyframe {REFERENCE}"}, theirs_named)
     root = root_name(theirs)
     mount = f"{root}_mount"
     if mount in joints | new_joints:

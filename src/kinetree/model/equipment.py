@@ -10,7 +10,7 @@ from kinetree._lazy import cached_property
 from kinetree.errors import KinetreeError, ModelError, among, unknown
 from kinetree.model.actuators import Actuator
 from kinetree.model.body_forces import BodyForce
-from kinetree.model.keyframe import Keyframe, Values
+from kinetree.model.keyframe import REFERENCE, Keyframe, Values
 from kinetree.model.sensors import Sensor
 from kinetree.model.tendons import FixedTendon, Tendon
 
@@ -92,6 +92,11 @@ class Equipment:
 
     def __add__(self, other: Equipment) -> Equipment:
         both = {x.name: (*getattr(self, x.name), *getattr(other, x.name)) for x in fields(self)}
+        references = [x for x in both["keyframes"] if x.name == REFERENCE]
+        if len(references) == 2:  # one of each robot
+            one = references[0].and_of(references[1])
+            rest = (x for x in both["keyframes"] if x.name != REFERENCE)
+            both["keyframes"] = (one, *rest)
         return Equipment(**both)
 
 

@@ -9,6 +9,9 @@ from kinetree.model.checked import Checked
 Values = tuple[tuple[str, tuple[float, ...]], ...]
 """Pairs of a name and numbers."""
 
+REFERENCE = "reference"
+"""The name of the state in which a file puts its robot, where that is not the neutral one."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Keyframe(Checked):
@@ -32,18 +35,35 @@ class Keyframe(Checked):
         """The same state of a robot all of whose names have a prefix.
 
         Arguments:
-            prefix: put before each name.
+            prefix: put before each name; the reference keeps its own, since a robot has one.
 
         Returns:
             A keyframe.
         """
         return replace(
             self,
-            name=prefix + self.name,
+            name=self.name if self.name == REFERENCE else prefix + self.name,
             coordinates=_renamed(self.coordinates, prefix),
             velocities=_renamed(self.velocities, prefix),
             activations=_renamed(self.activations, prefix),
             controls=_renamed(self.controls, prefix),
+        )
+
+    def and_of(self, other: Keyframe) -> Keyframe:
+        """The state of two robots that become one.
+
+        Arguments:
+            other: the state of the other robot.
+
+        Returns:
+            A keyframe with the name and the time of this one.
+        """
+        return replace(
+            self,
+            coordinates=self.coordinates + other.coordinates,
+            velocities=self.velocities + other.velocities,
+            activations=self.activations + other.activations,
+            controls=self.controls + other.controls,
         )
 
 

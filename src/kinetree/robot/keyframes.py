@@ -32,6 +32,8 @@ class NamedState(NamedTuple):
 class Keyframes(Mapping[str, NamedState]):
     """The named states of a robot's file, such as robot.keyframes["home"].
 
+    "reference" is where an MJCF or SDF file puts its robot, if that is not the neutral one.
+
     Arguments:
         robot: whose states they are.
     """

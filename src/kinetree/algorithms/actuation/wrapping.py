@@ -10,7 +10,8 @@ the path is a tangent, an arc and a tangent.
     e_0, e_1  ends          where the tendon comes from and goes to, in the plane
     r         radius
     t_0, t_1  touch         where the tangents touch the circle; there are two such paths
-    s         side          where the tendon is to run: the path whose middle is nearer is taken
+    s         side          where the tendon is to run: the longer path is taken if the centre is
+                            in the triangle of both ends and the side
 
 The tendon is straight if an end is inside the circle, if the straight path misses it (and is on the
 side asked for), or if the tangents of the better path cross. A path inside the circle touches it in

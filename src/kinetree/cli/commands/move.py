@@ -40,7 +40,10 @@ def simulate(
         str, typer.Option(help="The controller's target: nq numbers, separated by commas.")
     ] = "",
     start: Annotated[
-        str, typer.Option(help="Initial configuration: nq numbers; neutral by default.")
+        str,
+        typer.Option(
+            help="Initial configuration: nq numbers, or the name of a keyframe; neutral by default."
+        ),
     ] = "",
     time: Annotated[float, typer.Option(help="Simulated time, s.")] = 5.0,
     dt: Annotated[float, typer.Option(help="Time step, s.")] = 1e-3,

@@ -25,6 +25,7 @@ from kinetree.model.disassemble import fresh
 from kinetree.model.formats.mjcf_contacts import Contacts
 from kinetree.model.formats.mjcf_equality import KINDS, Equalities, softness
 from kinetree.model.formats.mjcf_equipment import EquipmentReader
+from kinetree.model.formats.mjcf_length_ranges import find_length_ranges, length_range_options
 from kinetree.model.formats.mjcf_parts import Parts
 from kinetree.model.formats.mjcf_places import place
 from kinetree.model.formats.mjcf_reflected import reflected
@@ -59,11 +60,15 @@ def read_mjcf(document: Element, folder: Path | None, mimic: bool = True) -> Des
     """
     mujoco = optional("mujoco", f"{document.file}: reading MJCF")
     given = source(document, None if document.file == TEXT else folder)
+    ranges = length_range_options(mujoco, given.length_ranges)
     said: list[str] = []
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(said.append)  # the default writes a log into the working directory
     try:
         m = in_own_thread(mujoco.MjModel.from_xml_string, given.text, dict(given.assets))
+        compiled = len(said)
+        in_own_thread(find_length_ranges, mujoco, m, ranges)
+        del said[compiled:]  # of simulations that diverge
     except (ValueError, RuntimeError, MemoryError) as e:
         reason = given.translated(str(e) or type(e).__name__)
         reason = brief(" ".join(reason.split()), 300)

@@ -24,6 +24,7 @@ from kinetree.model.actuators import (
     Transmission,
 )
 from kinetree.model.actuators.dynamics import TINY
+from kinetree.model.formats.mjcf_length_ranges import has_range, is_muscle
 from kinetree.model.formats.mjcf_parts import Parts, Remark
 from kinetree.model.ranges import UNBOUNDED
 
@@ -69,6 +70,8 @@ def _unknown(parts: Parts, i: int) -> str:
         return "gain or bias"
     if m.actuator_dyntype[i] > MUSCLE_DYNAMICS or m.actuator_actnum[i] > 1:
         return "activation dynamics"
+    if is_muscle(m, i) and not has_range(m, i):
+        return "length range"
     several = getattr(m, "actuator_ctrlnum", None)
     if several is not None and several[i] > 1:
         return "number of controls, more than one,"

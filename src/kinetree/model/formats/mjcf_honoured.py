@@ -15,6 +15,9 @@ HONOURED = (
         "`intvelocity`, `cylinder`, `general` with `dyntype`", True, "`Actuator` with an activation"
     ),
     Feature("`muscle`", True, "`Actuator` with `MuscleGain`, `MuscleBias`, `MuscleActivation`"),
+    Feature(
+        "`lengthrange`", True, "that of its muscle; found by simulation where the file has none"
+    ),
     Feature("`joint`, `jointinparent`, `gear`", True, "`JointTransmission`"),
     Feature("`tendon` of an actuator", True, "`TendonTransmission`"),
     Feature("`site`, `refsite`", True, "`SiteTransmission`"),
@@ -48,7 +51,10 @@ HONOURED = (
     Feature("`jointlimitpos`, `tendonlimitfrc` and the like", True, "`Sensor`, the same numbers"),
     Feature("`contact`: all `data` and `reduce`", True, "`Sensor` with a `Watch`"),
     Feature("`rangefinder` of a camera, `plugin`, `user`", False, "left out, with a note"),
+    Feature("`distance`, `normal`, `fromto` of geoms", False, "left out, with a note"),
+    Feature("`insidesite`, `camprojection`, `clock`", False, "left out, with a note"),
     Feature("`key`: `qpos`, `qvel`, `act`, `ctrl`", True, "`robot.keyframes[name]`"),
+    Feature("`ref` of a joint, `pos` of a free body", True, '`robot.keyframes["reference"]`'),
     Feature("`numeric` of `custom`", True, "`robot.model.equipment.numerics`"),
     Feature("`gravcomp` of a body", True, "`Compensation`: part of all dynamics"),
     Feature(

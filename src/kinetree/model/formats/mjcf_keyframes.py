@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from kinetree.model.formats.mjcf_parts import Parts
-from kinetree.model.keyframe import Keyframe, Values
+from kinetree.model.keyframe import REFERENCE, Keyframe, Values
 from kinetree.spatial import Rotation, Vector3
 
 FREE, BALL = 0, 1  # mjtJoint
 COORDINATES, VELOCITIES = {FREE: 7, BALL: 4}, {FREE: 6, BALL: 3}
+NEUTRAL = {FREE: (0.0,) * 6 + (1.0,), BALL: (0.0, 0.0, 0.0, 1.0)}
 
 
 def keyframes(parts: Parts, actuators: dict[int, str]) -> list[Keyframe]:
@@ -20,7 +21,7 @@ def keyframes(parts: Parts, actuators: dict[int, str]) -> list[Keyframe]:
         actuators: the indices and names of those that are read.
     """
     m = parts.m
-    return [
+    found = [
         Keyframe(
             name=name,
             time=float(m.key_time[k]),
@@ -31,6 +32,19 @@ def keyframes(parts: Parts, actuators: dict[int, str]) -> list[Keyframe]:
         )
         for k, name in enumerate(parts.names("key", m.nkey))
     ]
+    return [*_reference(parts, found), *found]
+
+
+def _reference(parts: Parts, others: list[Keyframe]) -> Iterator[Keyframe]:
+    """Where the file puts its bodies, if that is not the neutral configuration here."""
+    m = parts.m
+    coordinates = tuple(_coordinates(parts, m.qpos0))
+    moved = any(
+        values != NEUTRAL.get(int(m.jnt_type[j]), (0.0,))
+        for j, (_, values) in enumerate(coordinates)
+    )
+    if moved and all(x.name != REFERENCE for x in others):
+        yield Keyframe(name=REFERENCE, coordinates=coordinates)
 
 
 def _coordinates(parts: Parts, qpos: Any) -> Iterator[tuple[str, tuple[float, ...]]]:

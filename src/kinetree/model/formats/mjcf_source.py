@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -74,6 +74,7 @@ class Source:
     files: maps each of these names to the original one.
     lines: the element on each line, of all documents: no two of them share a line number.
     contact: whether the file leaves contacts switched on.
+    length_ranges: the elements <lengthrange> of the main document, which are not in the text.
     """
 
     main: str
@@ -82,6 +83,7 @@ class Source:
     files: Mapping[str, str]
     lines: list[Element]
     contact: bool
+    length_ranges: Sequence[Element]
 
     def translated(self, message: str) -> str:
         """A message of MuJoCo with the names and lines of the original files."""
@@ -105,7 +107,15 @@ def source(document: Element, folder: Path | None) -> Source:
     """
     writer = _Writer(folder)
     text, _ = writer.document(document)
-    return Source(document.file, text, writer.assets, writer.files, writer.lines, writer.contact)
+    return Source(
+        document.file,
+        text,
+        writer.assets,
+        writer.files,
+        writer.lines,
+        writer.contact,
+        writer.length_ranges,
+    )
 
 
 @dataclass
@@ -138,6 +148,7 @@ class _Writer:
     models: the written ones, by file: the name of each, and its number of elements.
     pending: those being written, each attached by the one before.
     contact: whether the document last written leaves contacts switched on.
+    length_ranges: its elements <lengthrange>, which MuJoCo is not given.
     """
 
     folder: Path | None
@@ -147,6 +158,7 @@ class _Writer:
     models: dict[Path, tuple[str, int]] = field(default_factory=dict)
     pending: list[Path] = field(default_factory=list)
     contact: bool = True
+    length_ranges: list[Element] = field(default_factory=list)
 
     def document(self, root: Element) -> tuple[str, int]:
         """The text of a document, and its number of elements after all repetitions."""
@@ -155,6 +167,7 @@ class _Writer:
         settings = _Settings(Path(root.file).parent)
         for element in whole.all("compiler"):
             settings.take(element.attributes)
+        self.length_ranges = [y for x in whole.all("compiler") for y in x.all("lengthrange")]
         attached: dict[int, tuple[str, int]] = {}
         for element in whole.walk():
             if element.tag == "model":

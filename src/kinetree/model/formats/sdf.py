@@ -8,6 +8,7 @@ simulator.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
@@ -25,7 +26,9 @@ from kinetree.model.formats.sdf_sensors import JointSensors
 from kinetree.model.formats.sdf_tree import Tree
 from kinetree.model.formats.sdf_values import flag
 from kinetree.model.formats.xml import Element
+from kinetree.model.keyframe import REFERENCE, Keyframe
 from kinetree.model.model import STANDARD_GRAVITY
+from kinetree.model.orientation import quaternion
 from kinetree.model.problem import Problem
 from kinetree.model.rounding import is_identity, snapped_transform
 from kinetree.spatial import Inertia, Vector3
@@ -80,6 +83,7 @@ def read_sdf(
         constraints=tree.constraints,
         equipment=Equipment(
             sensors=tuple(reader.sensors.values()),
+            keyframes=tuple(_reference(tree)),
             body_forces=tuple(reader.weightless.values()),
         ),
         colliders=list(reader.colliders.values()),
@@ -131,6 +135,17 @@ def _mount(tree: Tree, frames: Frames) -> Connection | None:
         return None
     name = fresh(f"{tree.root.name}_mount", {c.name for c in tree.connections})
     return Connection(name, "", tree.root.name, at, None)
+
+
+def _reference(tree: Tree) -> Iterator[Keyframe]:
+    """Where the file puts the links that are free, if that is not at the origin."""
+    if all(is_identity(at) for at in tree.placed.values()):
+        return
+    coordinates = (
+        (name, tuple(map(float, (*at.translation, *quaternion(at.rotation)))))
+        for name, at in tree.placed.items()
+    )
+    yield Keyframe(name=REFERENCE, coordinates=tuple(coordinates))
 
 
 def _named_frames(

@@ -44,6 +44,7 @@ class Tree:
         constraints: loops and gears.
         remarks: on losses.
         free: the links that are free in the world, roots of their subtrees.
+        placed: where the file puts them, by the names of their joints.
     """
 
     frames: Frames
@@ -55,6 +56,7 @@ class Tree:
     constraints: list[Constraint] = field(default_factory=list)
     remarks: list[Problem] = field(default_factory=list)
     free: list[Node] = field(default_factory=list)
+    placed: dict[str, Transform] = field(default_factory=dict)
     _above: dict[Node, tuple[Node, Step]] = field(default_factory=dict)
 
     def build(
@@ -94,6 +96,7 @@ class Tree:
                 where = link.element.where
                 at = Transform.identity()
                 self._connect(name, WORLD, link.name, at, Floating(), where)
+                self.placed[name] = snapped_transform(self.frames.pose(link))
         for joint in cut:
             self._close(joint)
         gears = [joint for joint in joints if joint.type == "gearbox"]
