@@ -54,7 +54,7 @@ def held_g1() -> tuple[ControlProblem, dict, np.ndarray]:
         dt=0.01,
         **how,
     )
-    u = reach.step.holding(q0, reach.active())[:, reach.motors]
+    u = reach.holding(q0)
     spec = {"file": str(G1), "floating": True, "locked": [], "feet": FEET, "q0": q0}
     spec["damping"] = reach.step.stabilization.gains[0]  # of the feet's velocities, 1/s
     return reach, spec | {"target": target, "runs": 5}, u

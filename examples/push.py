@@ -105,7 +105,7 @@ def draw(run, ground, path):
     above.set(aspect="equal", xlabel="x (m)", ylabel="z (m)", ylim=(-0.1, 1.9))
     com = human.center_of_mass(run.q)[:, 0] - human.center_of_mass(STANDING)[0]
     below.plot(run.times, 100.0 * com, label="centre of mass, forward (cm)")
-    tau = run.problem.forces(run.u)
+    tau = run.problem.forces(run.q[:-1], run.v[:-1], run.u)
     forces = ground.contact.forces(run.q[:-1], run.v[:-1], tau)[..., 2]
     names = ground.contact.touch_names
     for foot in FEET:

@@ -140,13 +140,16 @@ def test_the_expansion_of_a_motion_is_its_derivatives(fused):
     u = rng.standard_normal((1, 5, 1))
     problem.passes._fused = fused
     at = problem.passes.expansion(q, v, u, start=0.7)
-    A, B = CART.linearize(q[:, :-1], v[:, :-1], problem.forces(u), 0.02, method="euler")
+    A, B = CART.linearize(
+        q[:, :-1], v[:, :-1], problem.forces(q[:, :-1], v[:, :-1], u), 0.02, method="euler"
+    )
     assert np.allclose(at.W, np.concatenate([A, B[..., :1]], axis=-1), atol=1e-12)
     h, t = 1e-6, problem.times + 0.7
 
     def cost(dz):
-        tau = problem.forces(u + dz[4:])
-        return 0.02 * problem.running_cost(t, q[:, :-1] + dz[:2], v[:, :-1] + dz[2:4], tau)
+        state = q[:, :-1] + dz[:2], v[:, :-1] + dz[2:4]
+        tau = problem.forces(*state, u + dz[4:])
+        return 0.02 * problem.running_cost(t, *state, tau)
 
     slopes = [(cost(h * d) - cost(-h * d)) / (2 * h) for d in np.eye(5)]
     assert np.allclose(at.g, np.stack(slopes, axis=-1), atol=1e-7)

@@ -12,13 +12,30 @@ import typer
 
 from kinetree import Robot
 from kinetree._lazy import cached_property
+from kinetree.cli.outputs import check_outputs
 from kinetree.errors import KinetreeError
 from kinetree.files.column_names import columns_of_options
 from kinetree.identify import Identified, Log, differentiated, filtered, fit, read, resampled
+from kinetree.identify.report import checked_ending
 from kinetree.identify.result import VAGUE
 
 SLOW = 0.02
 """rad/s or m/s: joints that are slower are not used where dry friction is sought."""
+
+
+def check_files(
+    output: Path | None, report: Path | None, plot: Path | None, overwrite: bool
+) -> None:
+    """Refuse files that cannot be written, before the log is read.
+
+    Arguments:
+        output: the new robot.
+        report, plot: of the result.
+        overwrite: whether files may be replaced.
+    """
+    check_outputs([output, report, plot], overwrite, picture=plot)
+    if report is not None:
+        checked_ending(report)
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ terms.py       costs and constraints at an instant; held.py  a held frame as one
                ball_ranges.py  ranges of ball joints; objective.py  their sum over a spline;
                surface.py  the motions that meet equalities; violation.py  for messages
 newton.py      Newton's method with band matrices, for many problems at once
-control_problem.py  a robot, its step, costs and bounds; control_steps.py  the steps: plain, or
-               under phases.py; control_costs.py  costs over scalars, conditions.py  constraints on
-               states, gauss_newton.py  both to second order; costs.py  the usual ones
+control_problem.py  a robot, its step, costs and bounds; control_inputs.py  what controls are;
+               control_steps.py  the steps: plain, or under phases.py; control_costs.py  costs over
+               scalars, conditions.py  constraints on states, gauss_newton.py  both to second order;
+               costs.py  the usual ones
 ilqr.py        the iterative regulator; passes.py  its two passes, compiled; backward.py  the
                definition of the first; lagrangian.py  multipliers of conditions; drift.py  of held
                frames; starts.py  initial guesses, plans.py  results

@@ -2,7 +2,7 @@
 
 symbol   code      meaning
 x        q, v      state; derivatives by it are along (dq, dv), 2 nv numbers
-u        u         forces of the joints that have motors
+u        u         controls: forces of joints with motors, or controls of actuators
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from kinetree.model.prepare import Preparation, prepared
 from kinetree.motion.arrays import Array
 from kinetree.motion.conditions import Cost, Demands
 from kinetree.motion.control_costs import ControlCosts
+from kinetree.motion.control_inputs import control_inputs
 from kinetree.motion.control_steps import control_step
 from kinetree.motion.phases import Phases
-from kinetree.robot.checks import count, motors, number, real_array
+from kinetree.robot.checks import count, number, real_array
 from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar, maximum, minimum
 from kinetree.typing import ArrayLike, StepMethod
@@ -52,8 +53,9 @@ class ControlProblem:
         final: (q, v, pose) over scalars, of the last state; none if None.
         steps, dt: the number of steps, and their length, s.
         method: of the step.
-        actuated: which joints have motors, (nv,) of truth values; all if None.
-        lower, upper: bounds of their forces, (nu,) or (nv,); by default the limits of the robot.
+        actuated: which joints have motors, (nv,) of truth values; all if None. "actuators": the
+            controls are those of the robot's actuators.
+        lower, upper: bounds of controls, (nu,) or (nv,); by default the limits of the robot.
         phases, stabilization, contact: of the step, as in `Robot.optimal_control`.
         demands: the conditions on the motion.
     """
@@ -66,7 +68,7 @@ class ControlProblem:
         steps: int,
         dt: float,
         method: StepMethod = "euler",
-        actuated: ArrayLike | None = None,
+        actuated: ArrayLike | Literal["actuators"] | None = None,
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
         *,
@@ -78,16 +80,14 @@ class ControlProblem:
         check_robot(robot)
         self.robot = robot
         self.steps, self.dt = count("steps", steps), number("dt", dt, above=0.0)
-        drives = motors(robot.nv, actuated)
-        self.motors = np.flatnonzero(drives)
-        self.nu = len(self.motors)
-        limit = np.where(robot.limits.effort > 0.0, robot.limits.effort, np.inf)
-        self.lower = self._bound("lower", -limit if lower is None else lower)
-        self.upper = self._bound("upper", limit if upper is None else upper)
+        self.inputs = control_inputs(robot, actuated)
+        self.motors, self.nu = self.inputs.motors, len(self.inputs.names)
+        self.lower = self._bound("lower", self.inputs.lower if lower is None else lower)
+        self.upper = self._bound("upper", self.inputs.upper if upper is None else upper)
         if (self.lower > self.upper).any():
             i = int(np.argmax(self.lower > self.upper))
             raise KinetreeError(
-                f"the lower bound of {robot.labels.v[self.motors[i]]!r} is above the upper "
+                f"the lower bound of {self.inputs.names[i]!r} is above the upper "
                 f"one: {self.lower[i]:g} > {self.upper[i]:g}"
             )
         how = (method, phases, stabilization, contact)
@@ -101,7 +101,7 @@ class ControlProblem:
             raise KinetreeError(f"{name} must be numbers, infinite where there is no bound")
         if array.ndim == 0:
             array = np.full(self.nu, float(array))
-        if array.shape == (self.robot.nv,) and self.nu != self.robot.nv:
+        if array.shape == (self.robot.nv,) and self.inputs.plain and self.nu != self.robot.nv:
             array = array[self.motors]
         if array.shape != (self.nu,):
             raise ShapeError(f"{name} has shape {array.shape}; ({self.nu},) is expected")
@@ -112,20 +112,29 @@ class ControlProblem:
         """Whether any control is bounded."""
         return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
 
-    def forces(self, u: Array) -> Array:
+    def forces(self, q: Array, v: Array, u: Array) -> Array:
         """The joint forces of controls: zero where there is no motor.
 
         Arguments:
+            q, v: states, (..., nq) and (..., nv).
             u: controls, (..., nu).
 
         Returns:
             (..., nv).
         """
-        if self.nu == self.robot.nv:
-            return u
-        tau = np.zeros((*u.shape[:-1], self.robot.nv))
-        tau[..., self.motors] = u
-        return tau
+        return self.inputs.forces(q, v, u)
+
+    def holding(self, q: Array, start: float = 0.0) -> Array:
+        """Controls that keep joints with motors at rest.
+
+        Arguments:
+            q: configurations, (..., nq).
+            start: the time of the first step, s.
+
+        Returns:
+            (..., steps, nu), or (..., 1, nu) where nothing is switched.
+        """
+        return self.inputs.held(q, self.step.holding(q, self.active(start)))
 
     @numpy_alone
     def solve(
@@ -226,7 +235,8 @@ class ControlProblem:
         Returns:
             Arrays of all steps.
         """
-        state = [q[..., :-1, :], v[..., :-1, :], self.forces(u)]
+        given = q[..., :-1, :], v[..., :-1, :]
+        state = [*given, self.forces(*given, u)]
         if self.terms.force_count:
             before, speed, tau = state
             state.append(self.step.forces(before, speed, tau, self.active(start)))
@@ -261,13 +271,13 @@ class ControlProblem:
             q0, v0 = rest[:nq], rest[nq:]
             way = difference(model, q0, q)
             error = [*way, *(a - b for a, b in zip(v, v0, strict=True))]
-            tau: list[Scalar] = [0.0] * nv
-            for i, motor in enumerate(self.motors):
+            found: list[Scalar] = []
+            for i in range(nu):
                 row = K[i * 2 * nv : (i + 1) * 2 * nv]
                 force = u0[i] + sum((k * e for k, e in zip(row, error, strict=True)), start=0.0)
                 force = minimum(force, up[i]) if np.isfinite(up[i]) else force
-                tau[motor] = maximum(force, low[i]) if np.isfinite(low[i]) else force
-            return tau
+                found.append(maximum(force, low[i]) if np.isfinite(low[i]) else force)
+            return found
 
         return law
 
@@ -276,9 +286,7 @@ class ControlProblem:
         """The loop with states q and v; series u, and the active constraints."""
 
         def step(model: Model, q: Any, v: Any, u: Any, *active: Any) -> dict[str, Any]:
-            tau: list[Scalar] = [0.0] * self.robot.nv
-            for i, motor in enumerate(self.motors):
-                tau[motor] = u[i]
+            tau = self.inputs.on_scalars(q, v, u)
             after = self.step.advance(model, q, v, tau, active[0] if active else (), False)
             return {"next_q": after[0], "next_v": after[1]}
 
@@ -329,8 +337,9 @@ class ControlProblem:
         Returns:
             (..., steps, 2 nv, 2 nv + nu).
         """
-        given = q[..., :-1, :], v[..., :-1, :], self.forces(u), self.active(start)
-        return self.step.linear(*given, False).W
+        state = q[..., :-1, :], v[..., :-1, :]
+        W = self.step.linear(*state, self.forces(*state, u), self.active(start), False).W
+        return self.inputs.chained(*state, u, W)[0]
 
     @cached_property
     def passes(self) -> Passes:

@@ -139,7 +139,8 @@ class ModelPredictiveControl:
         last = found.u[-1]
         if self.problem.step.switches:  # they switch: old forces do not hold
             after = self.problem.step.active(found.times[-1:])
-            last = self.problem.step.holding(found.q[-1], after)[0, self.problem.motors]
+            problem = self.problem
+            last = problem.inputs.held(found.q[-1], problem.step.holding(found.q[-1], after))[0]
         self._plan = Plan(found.q, found.v, found.u, found.K).later(last)
         self._y = None if found.y is None else _later(found.y)
         return found.u
@@ -194,11 +195,11 @@ class ModelPredictiveControl:
     ) -> tuple[Array, Array]:
         """The state a period later."""
         problem = self.problem
-        tau = problem.forces(u)
         if plant is None:
+            tau = problem.forces(q, v, u)
             return problem.step.after(q, v, tau, problem.step.active(np.array([t]))[0])
         for _ in range(substeps):
-            q, v = plant.step(q, v, tau, problem.dt / substeps)
+            q, v = plant.step(q, v, problem.forces(q, v, u), problem.dt / substeps)
         return q, v
 
 

@@ -77,7 +77,8 @@ class Passes:
         self.problem = problem
         robot = problem.robot
         flat = robot.nq == robot.nv
-        self._fused = flat and problem.step.plain and robot.nv <= FUSED
+        simple = problem.step.plain and problem.inputs.plain
+        self._fused = flat and simple and robot.nv <= FUSED
 
     # backward
 
@@ -119,7 +120,8 @@ class Passes:
         linear = problem.step.linear(before, speed, tau, active, asked)
         if linear.F is not None:
             H, g = _without_forces(H, g, linear.F)
-        return Expansion(linear.W, H, g, *end)
+        W, H, g = problem.inputs.chained(before, speed, u, linear.W, H, g)
+        return Expansion(W, H, g, *end)
 
     @cached_property
     def _expansion_kernel(self) -> Any:
@@ -291,7 +293,8 @@ class Passes:
             x = dict(zip(names, values, strict=True))
             t, q, v, alpha = x["start"] + x["count"] * problem.dt, x["q"], x["v"], x["alpha"]
             moved = [a + alpha * b for a, b in zip(x["u0"], x["k"], strict=True)]
-            tau = problem.feedback(t, q, v, [*moved, *x["K"], *x["q0"], *x["v0"]])
+            u = problem.feedback(t, q, v, [*moved, *x["K"], *x["q0"], *x["v0"]])
+            tau = problem.inputs.on_scalars(q, v, u)
             asked = bool(costs.force_count)
             active = x.get("active", ())
             q1, v1, forces = problem.step.advance(model, q, v, tau, active, asked)
@@ -305,7 +308,7 @@ class Passes:
                 "next_q": q1,
                 "next_v": v1,
                 "next_cost": x["cost"] + problem.dt * costs.merit.on_scalars(*given)[0],
-                "u": [tau[motor] for motor in problem.motors],
+                "u": u,
             }
 
         kernel = problem.robot.custom_kernel(step, lengths, "forward_pass")
@@ -342,8 +345,8 @@ class Passes:
             (problems, steps, nx).
         """
         problem = self.problem
-        given = q[:, :-1], v[:, :-1], problem.forces(u), problem.active(start)
-        after = problem.step.after(*given)
+        state = q[:, :-1], v[:, :-1]
+        after = problem.step.after(*state, problem.forces(*state, u), problem.active(start))
         way = self._difference_kernel(q[:, 1:], after[0])
         return np.concatenate([way, after[1] - v[:, 1:]], axis=-1)
 

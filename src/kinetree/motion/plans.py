@@ -22,7 +22,7 @@ class Controlled:
     Attributes:
         times: of the states, s, (steps + 1,).
         q, v: states, (..., steps + 1, n).
-        u: forces of the motors, (..., steps, nu).
+        u: controls: forces of the motors, or controls of actuators, (..., steps, nu).
         K: feedback gains, (..., steps, nu, 2 nv): u + K (x (-) x0) is optimal near the motion.
         value: the costs, (...).
         converged: whether the last iteration no longer changed the cost, (...).
@@ -62,8 +62,9 @@ class Controlled:
             wrench of its row; or x, y, z of a contact pair in the world's axes, N.
         """
         problem = self.problem
-        state = self.q[..., :-1, :], self.v[..., :-1, :], problem.forces(self.u)
-        found = problem.step.forces(*state, problem.active(float(self.times[0])))
+        state = self.q[..., :-1, :], self.v[..., :-1, :]
+        tau = problem.forces(*state, self.u)
+        found = problem.step.forces(*state, tau, problem.active(float(self.times[0])))
         return {name: found[..., places] for name, places in problem.step.groups.items()}
 
     def motion(self, index: int | tuple[int, ...] = ()) -> Motion:

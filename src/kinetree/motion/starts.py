@@ -56,8 +56,7 @@ def first_controls(
     elif plan is not None:
         controls = plan.u[None]
     else:
-        held = problem.step.holding(q, problem.active(start))[..., problem.motors]
-        controls = np.broadcast_to(held, shape)
+        controls = np.broadcast_to(problem.holding(q, start), shape)
     return np.clip(controls, problem.lower, problem.upper)
 
 

@@ -170,7 +170,7 @@ class Moving(Core):
         steps: int,
         dt: float,
         method: StepMethod = "euler",
-        actuated: ArrayLike | None = None,
+        actuated: ArrayLike | Literal["actuators"] | None = None,
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
         bounded: Sequence[str] = (),
@@ -194,9 +194,10 @@ class Moving(Core):
             final: (q, v, pose) over scalars: the cost of the last state; none if None.
             steps, dt: the number of steps, and their length, s.
             method: the integrator of `step`.
-            actuated: which joints have motors, (nv,) booleans; all if None.
-            lower, upper: bounds on their forces, (nu,) or (nv,); by default the joints' effort
-                limits.
+            actuated: which joints have motors, (nv,) booleans; all if None. "actuators": controls
+                are those of the robot's actuators, which must not have activations.
+            lower, upper: bounds on the controls, (nu,), or (nv,) for motors; by default the joints'
+                effort limits, or the ranges of the actuators' controls.
             bounded: which of "q" and "v" must stay within the limits of the robot.
             equalities, inequalities: functions with the arguments of `cost`, of what must be zero
                 in each step, and of what must not be positive: a list of scalars, or a dictionary

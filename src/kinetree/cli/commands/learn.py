@@ -17,7 +17,6 @@ from kinetree.cli.command import (
     echo_json,
     load_robot,
 )
-from kinetree.cli.outputs import check_outputs
 
 
 @command()
@@ -78,12 +77,9 @@ def identify(
 
     Example: kinetree identify arm log.csv -o better.urdf --report report.md
     """
-    from kinetree.cli.identify import lines, run, summary, tell_doubts, write
-    from kinetree.identify.report import checked_ending
+    from kinetree.cli.identify import check_files, lines, run, summary, tell_doubts, write
 
-    check_outputs([output, report, plot], overwrite, picture=plot)
-    if report is not None:
-        checked_ending(report)  # now, not after the fit
+    check_files(output, report, plot, overwrite)
     figure = load_robot(robot, floating)
     found = run(figure, logs, topic, column or (), cutoff, drives, method, weights, trust, share)
     files = write(found, output, report, plot, force)
