@@ -112,7 +112,11 @@ There are more benchmarks. Each is a module that prints a table:
 | `python -m benchmarks.ecosystem` | PyTorch, JAX, CasADi, Numba |
 | `python -m benchmarks.rollouts` | simulations beside MuJoCo's |
 | `python -m benchmarks.constraints` | closed chains beside published solutions |
+| `python -m benchmarks.contact` | steps with contact, and their derivatives, beside MuJoCo's |
+| `python -m benchmarks.contact_checks` | contact against MuJoCo and closed forms; no speeds |
+| `python -m benchmarks.files` | robot files beside their own simulators; no speeds |
 | `python -m benchmarks.motion` | transitions and optimal control |
+| `python -m benchmarks.reaching` | inverse kinematics, timing of paths, whole-body control |
 | `python -m benchmarks.identify` | regressors and fits |
 | `python -m benchmarks.cartesian` | link states and joint states |
 | `python -m benchmarks.small` | small calls from Python |
