@@ -235,6 +235,19 @@ def test_comments_in_a_table_change_no_number(tmp_path, states, kind):
     assert (found["time"] == np.arange(COUNT) * 0.5).all()
 
 
+def test_options_for_several_names_may_be_repeated(tmp_path, states):
+    path = write(tmp_path / "in.csv", states)
+    arguments = ["run", "inverse_dynamics", "arm", str(path), "-o", str(tmp_path / "out.npz")]
+    result = invoke(
+        *arguments, "--zero", "v", "--zero", "a", "--keep", "time", "--keep", "v.joint1"
+    )
+    assert result.exit_code == 0, result.output
+    found = read(tmp_path / "out.npz")
+    assert {"time", "v.joint1"} <= set(found)
+    still = np.zeros_like(states["v"])
+    assert (found["tau"] == ROBOT.inverse_dynamics(states["q"], still, still)).all()
+
+
 @pytest.mark.parametrize(
     ("kind", "keep", "name"),
     [

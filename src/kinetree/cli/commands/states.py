@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 from rich.console import Console
@@ -44,11 +44,13 @@ def run(
         Path, typer.Option("--output", "-o", help="The results: .csv, .npz or .parquet.")
     ],
     zero: Annotated[
-        str, typer.Option(help="Arguments to set to zero instead of reading them, such as v,a.")
-    ] = "",
+        Optional[list[str]],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Option(help="Arguments to set to zero instead of reading them, such as v,a."),
+    ] = None,
     keep: Annotated[
-        str, typer.Option(help="Columns to copy to the output, separated by commas.")
-    ] = "",
+        Optional[list[str]],  # noqa: UP045 - as above
+        typer.Option(help="Columns to copy to the output, separated by commas."),
+    ] = None,
     column: Column = None,
     bad_rows: Annotated[
         str,
@@ -77,7 +79,7 @@ def run(
     from kinetree.cli.batch import Job, run_job
     from kinetree.files.column_names import columns_of_options
 
-    zeros, kept = ([x.strip() for x in text.split(",") if x.strip()] for text in (zero, keep))
+    zeros, kept = _names(zero), _names(keep)
     loaded = load_robot(robot, floating)
     columns = columns_of_options(column or (), loaded.labels.q, loaded.labels.v)
     files = (states, output, method, settings, zeros, kept, overwrite, bad_rows)
@@ -95,6 +97,12 @@ def run(
         typer.echo(f"{done.output}: {done.rows:,} states{resumed}, {done.seconds:.2f} s")
     if done.bad_count:
         _report_bad_rows(done, {"skip": "left out", "nan": "NaN"}[bad_rows])
+
+
+def _names(given: list[str] | None) -> list[str]:
+    """Names of an option that may be repeated, each with commas between names."""
+    names = (name.strip() for text in given or () for name in text.split(","))
+    return [name for name in names if name]
 
 
 def _report_bad_rows(done: Done, what: str) -> None:
