@@ -194,6 +194,6 @@ def test_muscles_without_a_length_range_have_the_one_that_the_compiler_finds(opt
 def test_a_muscle_whose_length_range_is_not_known_is_left_out(mode, most, monkeypatch):
     monkeypatch.setattr(mjcf_length_ranges, "MOST_WORK", most)
     mjcf = BICEPS.format(f'<compiler><lengthrange mode="{mode}"/></compiler>')
-    with pytest.warns(ModelWarning, match="its length range is not known here"):
+    with pytest.warns(ModelWarning, match="its length range is not given, and none was found"):
         robot = kt.load(mjcf)
     assert not robot.actuation.names

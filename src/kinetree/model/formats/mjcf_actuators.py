@@ -41,7 +41,7 @@ def actuators(parts: Parts) -> list[Actuator]:
 
 def _read(parts: Parts) -> Iterator[tuple[int, str]]:
     for i, name in enumerate(_names(parts)):
-        if not _switched_off(parts, i) and not _unknown(parts, i):
+        if not _switched_off(parts, i) and not _fault(parts, i):
             yield i, name
 
 
@@ -59,22 +59,22 @@ def _switched_off(parts: Parts, i: int) -> bool:
     return "ACTUATION" in parts.off or bool(group >= 0 and parts.m.opt.disableactuator >> group & 1)
 
 
-def _unknown(parts: Parts, i: int) -> str:
-    """The feature of an actuator that is not supported; empty if there is none."""
+def _fault(parts: Parts, i: int) -> str:
+    """Why an actuator cannot act; empty if it can."""
     m = parts.m
     if m.actuator_plugin[i] >= 0:
-        return "plugin"
+        return "plugin is not supported"
     if m.actuator_trntype[i] > AT_BODY:
-        return "transmission"
+        return "transmission is not supported"
     if m.actuator_gaintype[i] > MUSCLE or m.actuator_biastype[i] > MUSCLE:
-        return "gain or bias"
+        return "gain or bias is not supported"
     if m.actuator_dyntype[i] > MUSCLE_DYNAMICS or m.actuator_actnum[i] > 1:
-        return "activation dynamics"
+        return "activation dynamics is not supported"
     if is_muscle(m, i) and not has_range(m, i):
-        return "length range"
+        return "length range is not given, and none was found"
     several = getattr(m, "actuator_ctrlnum", None)
     if several is not None and several[i] > 1:
-        return "number of controls, more than one,"
+        return "number of controls, more than one, is not supported"
     return ""
 
 
@@ -142,8 +142,8 @@ def actuator_remarks(parts: Parts) -> Iterator[Remark]:
         if _switched_off(parts, i):
             yield "note", element, "it is left out, since it is switched off"
             continue
-        if what := _unknown(parts, i):
-            yield "warning", element, f"its {what} is not supported: it {LEFT_OUT}"
+        if fault := _fault(parts, i):
+            yield "warning", element, f"its {fault}: it {LEFT_OUT}"
             continue
         for field, part in (
             ("dampingpoly", "the higher-order part of its damping"),
