@@ -79,10 +79,9 @@ def run(
     from kinetree.cli.batch import Job, run_job
     from kinetree.files.column_names import columns_of_options
 
-    zeros, kept = _names(zero), _names(keep)
     loaded = load_robot(robot, floating)
     columns = columns_of_options(column or (), loaded.labels.q, loaded.labels.v)
-    files = (states, output, method, settings, zeros, kept, overwrite, bad_rows)
+    files = (states, output, method, settings, _names(zero), _names(keep), overwrite, bad_rows)
     job = Job(quantity, *files, columns, device)
     kinetree.set_threads(threads or None)
     try:
