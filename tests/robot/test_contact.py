@@ -123,3 +123,13 @@ def test_a_held_foot_of_a_floating_robot_that_moves_is_held_with_contacts_too():
     a, _ = held.contact.dynamics(q, v, tau)
     rigid = held.without("contacts").forward_dynamics(q, v, tau)
     np.testing.assert_allclose(a, rigid, rtol=1e-5, atol=1e-6 * np.abs(rigid).max())
+
+
+def test_all_evaluations_of_a_step_share_the_functions_of_contacts():
+    dog = kt.robots.quadruped().on_ground()
+
+    def count(program):
+        return len(program.functions) + sum(map(count, program.functions))
+
+    once, four_times = (dog.kernel("step", method).program for method in ("euler", "rk4"))
+    assert count(four_times) == count(once)

@@ -13,6 +13,7 @@ from kinetree.compiler.graph import Expression, Trace, interpret, trace
 from kinetree.errors import TraceError
 from kinetree.scalar import atan2, cos, known, less, select, sin, sqrt
 from kinetree.scalar.dual import Dual
+from kinetree.scalar.structure import Constant, put_together, scalar_count, take_apart
 from tests.tolerances import EPS, EXACT, relative_error
 
 UNARY = [(sin, math.sin), (cos, math.cos), (sqrt, math.sqrt)]
@@ -323,3 +324,16 @@ def test_what_may_change_or_is_no_float_is_not_known(scalar):
 def test_at_infinity_the_functions_of_an_angle_are_nan_as_on_every_target(function):
     assert math.isnan(function(math.inf))
     assert math.isnan(function(-math.inf))
+
+
+def test_constants_belong_to_a_structure_by_their_value():
+    def structure_of(places, scalars):
+        return take_apart([1.0, Constant(places), (2.0, None)], scalars)
+
+    scalars = []
+    structure = structure_of((0, 2), scalars)
+    assert scalars == [1.0, 2.0]
+    assert structure == structure_of((0, 2), [])
+    assert structure != structure_of((0, 1), [])
+    assert put_together(structure, iter([3.0, 4.0])) == [3.0, Constant((0, 2)), (4.0, None)]
+    assert scalar_count(structure) == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any
 
@@ -11,15 +11,27 @@ LEAF = "scalar"
 """Stands for a scalar in a structure."""
 
 
+@dataclass(frozen=True)
+class Constant:
+    """A part of a value that is no scalar: it belongs to the structure, by its value.
+
+    Arguments:
+        value: anything that can be a key.
+    """
+
+    value: Any
+
+
 def take_apart(value: Any, scalars: list[Any]) -> Any:
     """Append the scalars of a value to a list, and say how it is made of them.
 
     Returns:
-        The structure: LEAF, None, or a type with the structures of its parts. It can be a key.
+        The structure: LEAF, None, a constant, or a type with the structures of its parts. It can be
+        a key.
     """
-    if value is None:
-        return None
     kind: Any = type(value)
+    if value is None or kind is Constant:
+        return value
     if kind is list or isinstance(value, tuple):
         return kind, tuple([take_apart(part, scalars) for part in value])
     names = _names(kind)
@@ -31,10 +43,10 @@ def take_apart(value: Any, scalars: list[Any]) -> Any:
 
 def put_together(structure: Any, scalars: Iterator[Any]) -> Any:
     """The value of a structure, from its scalars."""
-    if structure is None:
-        return None
     if structure is LEAF:
         return next(scalars)
+    if _is_empty(structure):
+        return structure
     kind, parts = structure
     values = [put_together(part, scalars) for part in parts]
     if kind in (list, tuple):
@@ -54,7 +66,7 @@ def flat(value: Any) -> list[Any]:
 @cache
 def scalar_count(structure: Any) -> int:
     """How many scalars a structure has."""
-    if structure is None or structure is LEAF:
+    if structure is LEAF or _is_empty(structure):
         return int(structure is LEAF)
     return sum(scalar_count(part) for part in structure[1])
 
@@ -62,11 +74,16 @@ def scalar_count(structure: Any) -> int:
 @cache
 def parts(structure: Any, most: int) -> tuple[Any, ...]:
     """A structure's parts, and theirs, until none has more scalars; lists of scalars stay whole."""
-    if structure is None or structure is LEAF or scalar_count(structure) <= most:
+    if structure is LEAF or _is_empty(structure) or scalar_count(structure) <= most:
         return (structure,)
     if all(part is LEAF for part in structure[1]):
         return (structure,)
     return tuple(found for part in structure[1] for found in parts(part, most))
+
+
+def _is_empty(structure: Any) -> bool:
+    """Whether a structure stands for itself and has no scalars."""
+    return structure is None or type(structure) is Constant
 
 
 @cache

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from kinetree.algorithms.contact.couple import Couple
 from kinetree.algorithms.contact.joint_rows import Entry
@@ -22,14 +21,24 @@ from kinetree.algorithms.contact.latent import LatentCouple
 from kinetree.algorithms.contact.laws import Law, Matrix
 from kinetree.algorithms.contact.part import Part, Rows, Sums, added, moved, part_slope
 from kinetree.scalar import Scalar, call_if, less, logical_or, select
+from kinetree.scalar.structure import Constant
 
 
 class Crowd(Part):
-    """Couples of bodies."""
+    """Couples of bodies.
+
+    velocities: for each couple, those that move it, as indices into the crowd's.
+    """
 
     members: Sequence[Couple | LatentCouple]
     near: list[Scalar]
-    at: ClassVar[tuple[tuple[int, ...], ...]] = ()
+    velocities: Constant
+
+    @property
+    def at(self) -> tuple[tuple[int, ...], ...]:
+        """The value of `velocities`."""
+        found: tuple[tuple[int, ...], ...] = self.velocities.value
+        return found
 
     def moved(self, a: Sequence[Scalar]) -> Rows:
         found: Rows = []
@@ -99,19 +108,15 @@ class PlainCrowd(Crowd):
 
     members: list[Couple]
     near: list[Scalar]
+    velocities: Constant
 
 
 def crowd_of(entries: Sequence[tuple[tuple[int, ...], Couple, Scalar]]) -> Entry:
     """Couples as one part."""
     union, places, near = together([at for at, _, _ in entries], [acts for *_, acts in entries])
-
-    class Local(PlainCrowd):
-        """A crowd whose couples are moved by these velocities."""
-
-        at = places
-
     members = [couple for _, couple, _ in entries]
-    return union, Local(members, as_numbers([acts for *_, acts in entries])), near
+    acting = as_numbers([acts for *_, acts in entries])
+    return union, PlainCrowd(members, acting, Constant(places)), near
 
 
 def together(

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import NamedTuple
 
 from kinetree.algorithms.contact.contact_rows import Meeting
 from kinetree.algorithms.contact.couple import Contact, Couple
@@ -29,7 +29,19 @@ from kinetree.algorithms.contact.part import Part, Rows, Sums
 from kinetree.algorithms.contact.relative import Link, merged, relative_columns
 from kinetree.algorithms.tree import along
 from kinetree.scalar import Scalar
+from kinetree.scalar.structure import Constant
 from kinetree.spatial import Twist, Vector3
+
+
+class CoupleKind(NamedTuple):
+    """What couples that differ only in their numbers have in common.
+
+    local: for each column of the links, its place among the velocities of the couple.
+    pairs: the kinds of its pairs.
+    """
+
+    local: tuple[int, ...]
+    pairs: tuple[PairKind, ...]
 
 
 @dataclass(frozen=True)
@@ -37,25 +49,23 @@ class LatentCouple(Part):
     """Two bodies, and the poses of their shapes.
 
     o: the point of the second body at which motions are taken.
-    local: for each column of the links, its place among the velocities of the couple.
-    kinds: of the pairs.
+    kind: its structure, a `CoupleKind`.
     """
 
     links: list[Link]
     o: Vector3
     rates: list[Scalar]
     pairs: list[LatentPair]
-    local: ClassVar[tuple[int, ...]] = ()
-    kinds: ClassVar[tuple[PairKind, ...]] = ()
+    kind: Constant
 
     def couple(self) -> Couple:
         """The couple itself."""
-        columns = list(merged(self.local, relative_columns(self.links, self.o)).values())
+        columns = list(merged(self.kind.value.local, relative_columns(self.links, self.o)).values())
         return Couple(columns, list(self._contacts(columns)))
 
     def _contacts(self, columns: Sequence[Twist]) -> Iterator[Contact]:
         V = along(columns, self.rates)
-        for kind, pair in zip(self.kinds, self.pairs, strict=True):
+        for kind, pair in zip(self.kind.value.pairs, self.pairs, strict=True):
             for touch in pair.found or kind.touches(pair.sides):
                 r = touch.point - self.o
                 at = Meeting(touch, r, V, pair.A, pair.references, pair.friction)
@@ -63,7 +73,7 @@ class LatentCouple(Part):
 
     @property
     def zeros(self) -> Rows:
-        return [[0.0] * size for kind in self.kinds for size in kind.rows]
+        return [[0.0] * size for kind in self.kind.value.pairs for size in kind.rows]
 
     def moved(self, a: Sequence[Scalar]) -> Rows:
         return self.couple().moved(a)
@@ -91,21 +101,3 @@ class LatentCouple(Part):
 
     def slope(self, x: Rows, y: Rows, alpha: Scalar) -> tuple[Scalar, Scalar]:
         return self.couple().slope(x, y, alpha)
-
-
-def latent_kind(at: Sequence[int], pairs: Sequence[PairKind]) -> type[LatentCouple]:
-    """The class of couples that differ only in their numbers.
-
-    Arguments:
-        at: the velocities of the links, one after the other.
-        pairs: the kinds of its pairs.
-    """
-    order = {k: i for i, k in enumerate(dict.fromkeys(at))}
-
-    class Kind(LatentCouple):
-        """Couples of this kind."""
-
-        local = tuple(order[k] for k in at)
-        kinds = tuple(pairs)
-
-    return Kind

@@ -11,9 +11,9 @@ Cost: that of the couples that touch, and a branch for each if any does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from kinetree.algorithms.contact.crowd import Crowd, as_numbers, together
 from kinetree.algorithms.contact.joint_rows import Entry
@@ -21,6 +21,7 @@ from kinetree.algorithms.contact.latent import LatentCouple
 from kinetree.algorithms.contact.latent_pair import LatentPair
 from kinetree.algorithms.contact.relative import Link
 from kinetree.scalar import Scalar
+from kinetree.scalar.structure import Constant
 
 
 @dataclass(frozen=True)
@@ -30,29 +31,36 @@ class LatentCrowd(Crowd):
     bodies: links whose signs the recipes set.
     rates: the velocities that move them.
     pairs: of each couple, those of its shapes.
-    recipes: of each couple, its kind, its bodies with their signs, and the one that has o.
+    recipes: of each couple, a `Recipe`.
     """
 
     bodies: list[Link]
     rates: list[Scalar]
     pairs: list[list[LatentPair]]
     near: list[Scalar]
-    recipes: ClassVar[tuple[Recipe, ...]] = ()
+    velocities: Constant
+    recipes: Constant
 
     @property
     def members(self) -> list[LatentCouple]:  # type: ignore[override]
         found = []
-        for recipe, pairs, at in zip(self.recipes, self.pairs, self.at, strict=True):
+        for recipe, pairs, at in zip(self.recipes.value, self.pairs, self.at, strict=True):
             links = [replace(self.bodies[i], sign=sign) for i, sign in recipe.links]
             o = self.bodies[recipe.o].X.translation
-            found.append(recipe.kind(links, o, [self.rates[k] for k in at], pairs))
+            rates = [self.rates[k] for k in at]
+            found.append(LatentCouple(links, o, rates, pairs, recipe.kind))
         return found
 
 
 class Recipe(NamedTuple):
-    """The recipe for a couple of a `LatentCrowd`."""
+    """The recipe for a couple of a `LatentCrowd`.
 
-    kind: Callable[..., LatentCouple]
+    kind: of the couple.
+    links: its bodies, with their signs.
+    o: the one that has the point o.
+    """
+
+    kind: Constant
     links: tuple[tuple[int, float], ...]
     o: int
 
@@ -77,12 +85,8 @@ def latent_crowd_of(
     """
     union, places, near = together([e.at for e in entries], [e.near for e in entries])
 
-    class Local(LatentCrowd):
-        """A crowd with these recipes, whose couples are moved by these velocities."""
-
-        at = places
-        recipes = tuple(e.recipe for e in entries)
-
     own = [rates[k] for k in union]
     pairs = [e.pairs for e in entries]
-    return union, Local(list(bodies), own, pairs, as_numbers([e.near for e in entries])), near
+    acting = as_numbers([e.near for e in entries])
+    made = Constant(tuple(e.recipe for e in entries))
+    return union, LatentCrowd(list(bodies), own, pairs, acting, Constant(places), made), near

@@ -13,6 +13,7 @@ Cost: a comparison for each pair, and the touches of the pairs whose balls meet.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from kinetree.algorithms.contact.contact_rows import (
@@ -22,7 +23,7 @@ from kinetree.algorithms.contact.contact_rows import (
     reach,
 )
 from kinetree.algorithms.contact.couple import Contact
-from kinetree.algorithms.contact.latent import latent_kind
+from kinetree.algorithms.contact.latent import CoupleKind
 from kinetree.algorithms.contact.latent_crowd import Apart, Recipe
 from kinetree.algorithms.contact.latent_pair import SIMPLE, LatentPair, PairKind, Posed
 from kinetree.algorithms.contact.pair_touches import PairTouches
@@ -34,6 +35,7 @@ from kinetree.algorithms.tree import subspaces
 from kinetree.model import Model
 from kinetree.model.geometry import Collider, ContactPair
 from kinetree.scalar import Scalar, call_if, less, logical_or, select
+from kinetree.scalar.structure import Constant
 
 
 class LatentMeetings(PairTouches):
@@ -76,9 +78,8 @@ class LatentMeetings(PairTouches):
         steps = signed_way(self.model, first, second)
         at = [k for i, _ in steps for k in velocities(self.model, i)]
         order = tuple(dict.fromkeys(at))
-        key = ("latent", tuple(order.index(k) for k in at), *kinds)
-        kind_of_couple = self._functions.setdefault(key, latent_kind(at, kinds))
-        return Apart(order, Recipe(kind_of_couple, steps, second), own, near)
+        kind_of_couple = CoupleKind(tuple(order.index(k) for k in at), tuple(kinds))
+        return Apart(order, Recipe(Constant(kind_of_couple), steps, second), own, near)
 
     def _kind(self, pair: ContactPair) -> PairKind:
         """The kind of a pair; pairs that share a function share this object."""
@@ -92,14 +93,7 @@ class LatentMeetings(PairTouches):
     def _acts(self, pair: ContactPair, kind: PairKind, sides: list[Posed]) -> Scalar:
         """Whether a pair touches: computed where the balls around its shapes meet."""
 
-        def function(sides: list[Posed]) -> Scalar:
-            acts: Scalar = False
-            for touch in kind.touches(sides):
-                acts = logical_or(acts, less(touch.distance, kind.reach))
-            return select(acts, 1.0, 0.0)
-
-        kept = self._functions.setdefault(("acts", kind), function)
-        return less(0.5, call_if(self._close(pair), kept, sides, otherwise=0.0))
+        return less(0.5, call_if(self._close(pair), Acting(kind), sides, otherwise=0.0))
 
     def _posed(self, collider: Collider) -> Posed:
         return Posed(self._X[collider.name], sizes_of(collider.shape))
@@ -107,7 +101,39 @@ class LatentMeetings(PairTouches):
     def contact(self, pair: ContactPair) -> Callable[..., Contact]:
         """The function that makes the rows of a pair's contacts: one for equal parameters."""
 
-        def function(at: Meeting) -> Contact:
-            return self._laws.rows(pair, at)
+        laws = self._laws
+        return ContactRows(laws.cone, laws.impratio, fixed_numbers(pair), pair)
 
-        return self._functions.setdefault(fixed_numbers(pair), function)
+
+# functions that are equal where their constants are: a program has one for all evaluations
+
+
+@dataclass(frozen=True)
+class ContactRows:
+    """The rows of a contact, as a function of a `Meeting`.
+
+    cone, impratio: as of `ContactLaws`.
+    fixed: the constants of the pair.
+    pair: one that has them.
+    """
+
+    cone: str
+    impratio: float
+    fixed: tuple[object, ...]
+    pair: ContactPair = field(compare=False)
+
+    def __call__(self, at: Meeting) -> Contact:
+        return ContactLaws(self.cone, self.impratio, 0.0).rows(self.pair, at)
+
+
+@dataclass(frozen=True)
+class Acting:
+    """Whether two posed shapes of a kind touch: 1, else 0."""
+
+    kind: PairKind
+
+    def __call__(self, sides: list[Posed]) -> Scalar:
+        acts: Scalar = False
+        for touch in self.kind.touches(sides):
+            acts = logical_or(acts, less(touch.distance, self.kind.reach))
+        return select(acts, 1.0, 0.0)

@@ -74,11 +74,12 @@ def minimised(
     return Iterate(a, reached.decrement)
 
 
+@dataclass(frozen=True)
 class NewtonStep:
-    """One step of equation (10): a function of scalars alone."""
+    """One step of equation (10): a function of scalars alone, equal for equal layouts."""
 
-    def __init__(self, layout: Layout, exactly: float = EXACT) -> None:
-        self.layout, self.exactly = layout, exactly
+    layout: Layout
+    exactly: float = EXACT
 
     def __call__(self, reached: Iterate, problem: Problem) -> Iterate:
         a = reached.a

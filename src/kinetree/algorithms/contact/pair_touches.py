@@ -12,6 +12,7 @@ Cost: a comparison for each pair, and that of the pairs whose balls meet.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kinetree.algorithms.contact.contact_rows import reach
@@ -20,9 +21,21 @@ from kinetree.algorithms.contact.touch import FAR, Touch
 from kinetree.algorithms.contact.touches import touches
 from kinetree.algorithms.tree import body_poses, parent_transforms
 from kinetree.model import Model
-from kinetree.model.geometry import Collider, ContactPair
+from kinetree.model.geometry import Collider, ContactPair, Solid
 from kinetree.scalar import Scalar, call_if, less, logical_or
 from kinetree.spatial import Rotation, Transform, Vector3
+
+
+@dataclass(frozen=True)
+class TouchesOf:
+    """The touches of two shapes, as a function of their poses; equal for equal shapes."""
+
+    first: Solid
+    second: Solid
+    reach: float
+
+    def __call__(self, X1: Transform, X2: Transform) -> list[Touch]:
+        return touches(self.first, X1, self.second, X2, self.reach)
 
 
 class PairTouches:
@@ -50,20 +63,15 @@ class PairTouches:
         """The touches of a pair; at the distance FAR if its bounding spheres do not overlap."""
         first, second = self._sides(pair)
         X1, X2 = self._X[pair.first], self._X[pair.second]
-        key = (first.shape, second.shape, reach(pair))
-
-        def function(X1: Transform, X2: Transform) -> list[Touch]:
-            return touches(first.shape, X1, second.shape, X2, reach(pair))
-
+        function = TouchesOf(first.shape, second.shape, reach(pair))
         close = self._close(pair) if branches else True
         if close is True:
             return function(X1, X2)
-        kept = self._functions.setdefault(key, function)
         far = [
             Touch(FAR, Vector3.zero(), Vector3(0.0, 0.0, 1.0), t.axis and Vector3.zero())
             for t in function(Transform.identity(), _BESIDE)
         ]
-        return call_if(close, kept, X1, X2, otherwise=far)
+        return call_if(close, function, X1, X2, otherwise=far)
 
     def _close(self, pair: ContactPair) -> Scalar:
         """Whether the bounding spheres of two shapes overlap; True if a shape has none."""

@@ -126,28 +126,25 @@ def _links(operands: Sequence[Traced], kept: Sequence[Traced]) -> tuple[int | No
     Numbers have one only if all values are a run, as the first state of an iteration is: else the
     function would not know them any more.
     """
+    given, wanted = [_key(x) for x in operands], [_key(x) for x in kept]
     places: dict[Any, list[int]] = {}
-    for i, x in enumerate(operands):
-        places.setdefault(_key(x), []).append(i)
+    for i, key in enumerate(given):
+        places.setdefault(key, []).append(i)
     links: list[int | None] = []
     while len(links) < len(kept):
-        rest = kept[len(links) :]
-        starts = places.get(_key(rest[0]), ())
-        runs = [_run(operands, rest, i) for i in starts]
-        if len(rest) < len(kept) or not any(len(run) == len(kept) for run in runs):
+        at = len(links)
+        runs = [_run(given, wanted, i, at) for i in places.get(wanted[at], ())]
+        if at or not any(len(run) == len(kept) for run in runs):
             runs = [_of_nodes(operands, run) for run in runs]
         links += list(max(runs, key=len, default=())) or [None]
     return tuple(links)
 
 
-def _run(operands: Sequence[Traced], kept: Sequence[Traced], start: int) -> range:
-    """The arguments from one on that are the same as the first of some values."""
-    stop = start
-    for a, b in zip(operands[start:], kept, strict=False):
-        if _key(a) != _key(b):
-            break
-        stop += 1
-    return range(start, stop)
+def _run(given: Sequence[Any], wanted: Sequence[Any], start: int, at: int) -> range:
+    """The arguments from `start` on that are the same as the values from `at` on, by their keys."""
+    most = min(len(given) - start, len(wanted) - at)
+    count = next((k for k in range(most) if given[start + k] != wanted[at + k]), most)
+    return range(start, start + count)
 
 
 def _of_nodes(operands: Sequence[Traced], run: range) -> range:
