@@ -6,6 +6,7 @@ the GPU's back end is tested from end to end where there is no GPU.
 
 import contextlib
 import ctypes
+import pickle
 import shutil
 import subprocess
 import sys
@@ -104,7 +105,7 @@ class Compiler:
         self.module = module
 
     def getVersion(self):
-        return 0, 0
+        return 0, 1
 
     def createProgram(self, text, name, headers, include_names):
         return types.SimpleNamespace(text=text, file=self.module.new_file())
@@ -117,8 +118,7 @@ class Compiler:
         subprocess.run([COMPILER, "-c", *flags, *defined, program.file, "-o", to], check=True)
 
     def getCUBIN(self, program):
-        self.module.text = program.text
-        return program.file.with_suffix(".o").read_bytes()
+        return pickle.dumps((program.text, program.file.with_suffix(".o").read_bytes()))
 
     def getProgramLog(self, program):
         return "see the compiler's messages"
@@ -128,7 +128,11 @@ class Compiler:
 
 
 class Linker:
-    """The driver's part of `cupy.cuda.driver` that links object files."""
+    """The driver's part of `cupy.cuda.driver` that links object files.
+
+    Code goes with its text, which says how many arguments functions have: linked code may come from
+    the cache of an earlier run.
+    """
 
     def __init__(self, module):
         self.module = module
@@ -137,13 +141,16 @@ class Linker:
         return []
 
     def linkAddData(self, state, kind, data, name):
-        state.append(self.module.new_file().with_suffix(".o"))
-        state[-1].write_bytes(data)
+        text, code = pickle.loads(data)
+        file = self.module.new_file().with_suffix(".o")
+        file.write_bytes(code)
+        state.append((text, file))
 
     def linkComplete(self, state):
         whole = self.module.new_file().with_suffix(".so")
-        subprocess.run([COMPILER, "-shared", *state, "-o", whole], check=True)
-        return whole.read_bytes()
+        files = [file for _, file in state]
+        subprocess.run([COMPILER, "-shared", *files, "-o", whole], check=True)
+        return pickle.dumps((state[0][0], whole.read_bytes()))
 
     def linkDestroy(self, state):
         self.module.linked += 1
@@ -157,11 +164,12 @@ class Module:
 
     def load(self, code):
         file = self.module.new_file().with_suffix(".so")
-        file.write_bytes(code)
+        self.text, library = pickle.loads(code)
+        file.write_bytes(library)
         self.library = ctypes.CDLL(str(file))
 
     def get_function(self, name):
-        return self.module.function_of(self.library, self.module.text, name)
+        return self.module.function_of(self.library, self.text, name)
 
 
 class CuPy(types.ModuleType):
